@@ -1,0 +1,1 @@
+"""Measured comparisons against peers, as ratios within one run. `make bench` runs them all."""

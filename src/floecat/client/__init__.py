@@ -1,0 +1,1 @@
+"""The Python client: stubs, channel, tokens, retries. What users import."""

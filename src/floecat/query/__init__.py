@@ -1,0 +1,1 @@
+"""The query plane: leases, scan planning, planner statistics, user and system objects."""

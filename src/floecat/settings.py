@@ -1,0 +1,1 @@
+"""Typed settings, read once at the edge."""

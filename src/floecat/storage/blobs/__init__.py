@@ -1,0 +1,1 @@
+"""The blob port and its backends: immutable content, named once, verified by its hash."""

@@ -1,0 +1,1 @@
+"""The key-value port and its backends: ordered records, committed together."""
