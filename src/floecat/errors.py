@@ -2,7 +2,8 @@
 
     FloecatError
     ├── InvalidArgumentError          the request is wrong; sending it again won't help
-    │   └── LimitExceededError        … because it is larger than every backend promises to take
+    │   ├── LimitExceededError        … because it is larger than every backend promises to take
+    │   └── InvalidSettingsError      … because a setting is unknown, malformed or contradictory
     ├── NotFoundError                 no such thing, or not yours: the two read the same
     ├── AlreadyExistsError            the name or key is taken
     ├── FailedPreconditionError       the world isn't in the state the request expects
@@ -72,6 +73,12 @@ class LimitExceededError(InvalidArgumentError):
     """Larger than what every backend promises to take."""
 
     default_reason = "LIMIT_EXCEEDED"
+
+
+class InvalidSettingsError(InvalidArgumentError):
+    """Settings that can't be used, every problem listed."""
+
+    default_reason = "INVALID_SETTINGS"
 
 
 class NotFoundError(FloecatError):
