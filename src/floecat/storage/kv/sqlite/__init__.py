@@ -1,0 +1,5 @@
+"""KeyValueStore in one SQLite file, which several processes may share."""
+
+from floecat.storage.kv.sqlite.store import SqliteKeyValueStore
+
+__all__ = ["SqliteKeyValueStore"]
