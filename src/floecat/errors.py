@@ -63,10 +63,21 @@ class FloecatError(Exception):
 
 
 class InvalidArgumentError(FloecatError):
-    """The request is wrong in itself."""
+    """The request is wrong in itself; `field` is the path of the field that makes it so."""
 
     code = ErrorCode.INVALID_ARGUMENT
     default_reason = "INVALID_ARGUMENT"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        reason: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, reason=reason, metadata=metadata)
+        self.field = field
 
 
 class LimitExceededError(InvalidArgumentError):
