@@ -1,5 +1,21 @@
 """Servers that tests share, started when the first test asks and ended with the session."""
 
-import pytest
+from collections.abc import Iterator
 
-pytest.register_assert_rewrite("tests.contracts.kv_contract", "tests.contracts.blob_contract")
+import pytest
+from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_postgres
+
+pytest.register_assert_rewrite(
+    "tests.contracts.kv_contract",
+    "tests.contracts.ambiguity_contract",
+    "tests.contracts.blob_contract",
+)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    programs = find_programs()
+    if programs is None:
+        pytest.skip(NOT_FOUND)
+    with running_postgres(programs) as server:
+        yield server
