@@ -10,6 +10,7 @@ import typer
 
 from floecat.cli import config
 from floecat.cli.exits import exit_code
+from floecat.cli.serve import serve
 from floecat.cli.session import Session
 from floecat.errors import FloecatError
 
@@ -21,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(epilog="Example: FLOECAT_SERVER_ADDRESS=localhost:9200 floecat serve")(serve)
 app.add_typer(config.app)
 
 

@@ -49,6 +49,61 @@ class TimestampPolicy(StrEnum):
     CONVERT_TO_SESSION_ZONE = "CONVERT_TO_SESSION_ZONE"
 
 
+class AuthenticationMode(StrEnum):
+    """How callers are known."""
+
+    DEV = "dev"
+
+
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    PRETTY = "pretty"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """From which level on lines are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """The service."""
+
+    address: str = option(
+        "server.address", "localhost:9100", "Where the service listens; port 0 takes a free one."
+    )
+    reflection: bool = option(
+        "server.reflection", True, "Whether clients may ask which services there are."
+    )
+    unary_threads: int = option(
+        "server.threads.unary", 16, "Threads for ordinary calls.", minimum=1
+    )
+    stream_threads: int = option("server.threads.streams", 16, "Threads for streams.", minimum=1)
+    grace: timedelta = option(
+        "server.grace", timedelta(seconds=10), "How long calls may go on after a stop.", minimum=0
+    )
+    metrics_address: str | None = option(
+        "metrics.address",
+        "localhost:9101",
+        "Where Prometheus finds `/metrics`; empty turns it off.",
+    )
+    authentication: AuthenticationMode = option(
+        "auth.mode",
+        AuthenticationMode.DEV,
+        "`dev`: no token, the account from `x-floe-account`, on this machine only.",
+    )
+    log_format: LogFormat = option("log.format", LogFormat.PRETTY, "How log lines look.")
+    log_level: LogLevel = option(
+        "log.level", LogLevel.INFO, "From which level on lines are written."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyValueSettings:
     """The key-value store."""
@@ -254,6 +309,7 @@ class Settings:
         None,
         "A header that carries the session token instead of `authorization`.",
     )
+    server: ServerSettings = group(ServerSettings)
     kv: KeyValueSettings = group(KeyValueSettings)
     blobs: BlobSettings = group(BlobSettings)
     reconciler: ReconcilerSettings = group(ReconcilerSettings)
