@@ -298,6 +298,19 @@ class ValueSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """How the command line reaches the service."""
+
+    server: str = option("client.server", "localhost:9100", "The service to talk to.")
+    account: str | None = option(
+        "client.account", None, "The account to work in, by id or name, in dev mode."
+    )
+    timeout: timedelta = option(
+        "client.timeout", timedelta(seconds=30), "How long a call may take.", minimum=1
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings."""
 
@@ -309,6 +322,7 @@ class Settings:
         None,
         "A header that carries the session token instead of `authorization`.",
     )
+    client: ClientSettings = group(ClientSettings)
     server: ServerSettings = group(ServerSettings)
     kv: KeyValueSettings = group(KeyValueSettings)
     blobs: BlobSettings = group(BlobSettings)
