@@ -8,33 +8,16 @@ what is left to do.
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
-from google.protobuf.message import Message
-
-from ai.floedb.floecat.account.account_pb2 import Account
-from ai.floedb.floecat.catalog.catalog_pb2 import Catalog
-from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
-from ai.floedb.floecat.catalog.table_pb2 import Table
-from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
 from floecat.catalog import keys
 from floecat.catalog.children import find_childless
-from floecat.catalog.kinds import KIND_NAMES, Kind
+from floecat.catalog.kinds import KINDS_BY_NAME, MESSAGE_TYPES, Kind
 from floecat.catalog.records import CatalogStores, Records
 from floecat.errors import ConflictError
 from floecat.storage.kv.port import ANY, Delete, Key, KeyValueStore, Operation, Put, Record
 
 _PAGE: Final = 16
 """Children per commit: a few operations and up to 64 KiB each, within a commit's limits."""
-
-_KINDS: Final = {name: kind for kind, name in KIND_NAMES.items()}
-
-_MESSAGES: Final[dict[Kind, type[Message]]] = {
-    common_pb2.RK_ACCOUNT: Account,
-    common_pb2.RK_CATALOG: Catalog,
-    common_pb2.RK_NAMESPACE: Namespace,
-    common_pb2.RK_TABLE: Table,
-    common_pb2.RK_VIEW: View,
-}
 
 
 class TableDependents(Protocol):
@@ -71,7 +54,7 @@ class Sweeper:
 
     def __init__(self, stores: CatalogStores, dependents: Sequence[TableDependents] = ()) -> None:
         self._kv = stores.kv
-        self._records = {k: Records(stores, k, message) for k, message in _MESSAGES.items()}
+        self._records = {k: Records(stores, k, message) for k, message in MESSAGE_TYPES.items()}
         self._dependents = (SnapshotSweep(stores.kv), *dependents)
 
     def sweep(self) -> int:
@@ -80,7 +63,7 @@ class Sweeper:
         for row in self._rows():
             account, kind, identifier = row.key.sort.split("/")
             try:
-                finished = self._step(row.key, account, _KINDS[kind], identifier)
+                finished = self._step(row.key, account, KINDS_BY_NAME[kind], identifier)
             except ConflictError:
                 # Somebody changed a child meanwhile; the row stays, and so does the work.
                 finished = False
