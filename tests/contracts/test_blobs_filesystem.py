@@ -1,5 +1,6 @@
 """The filesystem backend, and what it leaves in its folder."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,27 @@ def test_a_blob_below_a_blob_is_refused(tmp_path: Path) -> None:
 def test_uris_are_the_ones_that_other_programs_understand(tmp_path: Path) -> None:
     ref = write(FilesystemBlobStore(tmp_path), "a b/ü%", b"x")
     assert ref.uri == (tmp_path / "a b" / "ü%").as_uri()
+
+
+def test_the_content_is_synced_before_the_name_and_every_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No test can pull the plug on a file system, so this one watches what would save it."""
+    store = FilesystemBlobStore(tmp_path)
+    events: list[str] = []
+    real_fsync, real_link = os.fsync, os.link
+
+    def fsync(descriptor: int) -> None:
+        events.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        real_fsync(descriptor)
+
+    def link(source: Path, target: Path) -> None:
+        events.append("link")
+        real_link(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "link", link)
+    write(store, "a/b/c", b"x")
+    content, *rest = events
+    assert Path(content).parent == tmp_path / ".tmp"
+    assert rest == ["link", *(str(tmp_path / folder) for folder in ("a/b", "a", ""))]

@@ -39,6 +39,8 @@ class SerialApp:
         self._lock = threading.Lock()
         self._answered: dict[str, tuple[str, list[tuple[str, str]], list[bytes]]] = {}
         self.remembers_tokens = False
+        self.breaks_next: Callable[[str, str], bool] = lambda method, query: False
+        self.broken = 0
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -51,13 +53,18 @@ class SerialApp:
                 return body
             began: list[Any] = []
 
-            def remember(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            def remember(status: str, headers: list[tuple[str, str]], *_: Any) -> None:
                 began[:] = [status, headers]
-                return start_response(status, headers, *rest)
 
             body = list(self._app(environ, remember))
+            if self.breaks_next(environ["REQUEST_METHOD"], environ.get("QUERY_STRING", "")):
+                self.broken += 1
+                self.breaks_next = lambda method, query: False
+                start_response("500 Lost", [])
+                return []
             if token is not None and began[0].startswith("200"):
                 self._answered[token] = (began[0], began[1], body)
+            start_response(*began)
             return body
 
     def _token(self, environ: dict[str, Any]) -> str | None:

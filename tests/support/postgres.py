@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own: a temporary folder, a unix socket, nothing synced."""
+"""A PostgreSQL server of our own: a temporary folder, a unix socket, for tests nothing synced."""
 
 import os
 import pwd
@@ -50,14 +50,14 @@ def find_programs() -> Path | None:
 
 
 @contextmanager
-def running_postgres(programs: Path) -> Iterator[Postgres]:
+def running_postgres(programs: Path, sync: str = "fsync=off") -> Iterator[Postgres]:
     with tempfile.TemporaryDirectory(prefix="floecat-pg-") as name:
         folder = Path(name)
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
         data = str(folder / "data")
         _run(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8")
-        settings = ["-c", "fsync=off", "-c", "listen_addresses=", "-c", "max_connections=60"]
+        settings = ["-c", sync, "-c", "listen_addresses=", "-c", "max_connections=60"]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
                 _as_postgres([programs / "postgres", "-D", data, "-k", str(folder), *settings]),

@@ -15,7 +15,7 @@ CREATE INDEX IF NOT EXISTS record_expiry ON record (expires_at) WHERE expires_at
 """
 
 GET: Final = """
-SELECT partition, sort, value, version, expires_at FROM record
+SELECT value, version, expires_at FROM record
 WHERE partition = ?1 AND sort = ?2 AND (expires_at IS NULL OR expires_at > ?3)
 """
 
@@ -48,13 +48,13 @@ WHERE partition = ?1 AND sort = ?2 AND version = ?4 AND (expires_at IS NULL OR e
 """
 
 SCAN: Final = """
-SELECT partition, sort, value, version, expires_at FROM record
+SELECT sort, value, version, expires_at FROM record
 WHERE partition = ?1 AND sort >= ?2 AND sort < ?4 AND (expires_at IS NULL OR expires_at > ?3)
 ORDER BY sort LIMIT ?5
 """
 
 SCAN_REVERSE: Final = """
-SELECT partition, sort, value, version, expires_at FROM record
+SELECT sort, value, version, expires_at FROM record
 WHERE partition = ?1 AND sort >= ?2 AND sort < ?4 AND (expires_at IS NULL OR expires_at > ?3)
 ORDER BY sort DESC LIMIT ?5
 """

@@ -44,12 +44,11 @@ class SqliteKeyValueStore:
                 raise
 
     def get(self, key: Key) -> Record | None:
-        partition, sort = checked_key(key)
-        return self._get(partition, sort)
+        return self._get(key, checked_key(key))
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
         encoded = [checked_key(key) for key in keys]
-        return [self._get(partition, sort) for partition, sort in encoded]
+        return [self._get(key, parts) for key, parts in zip(keys, encoded, strict=True)]
 
     def scan(
         self,
@@ -70,7 +69,7 @@ class SqliteKeyValueStore:
         with translated(self._path):
             reader = self._connections.reader()
             rows = reader.execute(sql.SCAN_REVERSE if reverse else sql.SCAN, bindings)
-            return [_record(row) for row in rows]
+            return [_record(Key(partition, sort.decode()), *rest) for sort, *rest in rows]
 
     def commit(self, operations: Sequence[Operation]) -> None:
         keys = checked_operations(operations)
@@ -88,12 +87,12 @@ class SqliteKeyValueStore:
         while True:
             with translated(self._path):
                 bindings = (partition, sort, self._now(), _DUMP_PAGE)
-                rows = self._connections.reader().execute(sql.DUMP, bindings).fetchall()
-            page = [_record(row) for row in rows]
-            yield from page
-            if len(page) < _DUMP_PAGE:
+                reader = self._connections.reader()
+                rows: list[Any] = reader.execute(sql.DUMP, bindings).fetchall()
+            for partition, sort, *rest in rows:
+                yield _record(Key(partition.decode(), sort.decode()), *rest)
+            if len(rows) < _DUMP_PAGE:
                 return
-            partition, sort = checked_key(page[-1].key)
 
     def sweep(self, limit: int) -> int:
         with translated(self._path), self._connections.writing() as connection:
@@ -107,17 +106,11 @@ class SqliteKeyValueStore:
     def _now(self) -> int:
         return to_micros(self._clock())
 
-    def _get(self, partition: bytes, sort: bytes) -> Record | None:
+    def _get(self, key: Key, encoded: EncodedKey) -> Record | None:
         with translated(self._path):
-            # fetchall, because a statement that isn't read to its end keeps its snapshot open
-            rows = (
-                self._connections.reader()
-                .execute(sql.GET, (partition, sort, self._now()))
-                .fetchall()
-            )
-        if not rows:
-            return None
-        return _record(rows[0])
+            cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
+            rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
+        return _record(key, *rows[0]) if rows else None
 
 
 def _apply(connection: apsw.Connection, key: EncodedKey, operation: Operation, now: int) -> bool:
@@ -153,6 +146,5 @@ def _put(connection: apsw.Connection, key: EncodedKey, put: Put, now: int) -> bo
     return connection.changes() == 1
 
 
-def _record(row: tuple[Any, ...]) -> Record:
-    partition, sort, value, version, expires_at = row
-    return Record(Key(partition.decode(), sort.decode()), value, version, from_micros(expires_at))
+def _record(key: Key, value: Any, version: Any, expires_at: Any) -> Record:
+    return Record(key, value, version, from_micros(expires_at))
