@@ -7,7 +7,7 @@
     tables/{account}/{namespace} {name}         a table's id
     views/{account}/{namespace} {name}          a view's id
     guard/{account}/{parent} {slice}            written by whoever adds a child
-    moves/{account} {catalog}                   written by whoever moves a namespace
+    guard/{account}/{catalog} moves             written by whoever moves a namespace
     snapshot/{account}/{table} {snapshot}       a snapshot, by the upstream's id
     timeline/{account}/{table} {time}/{snapshot}   a snapshot's id, by upstream time
     constraints/{account}/{table} {time}/{snapshot}
@@ -62,8 +62,9 @@ def views(account: str, namespace_id: str) -> str:
 
 
 def guards(account: str, parent_id: str) -> list[Key]:
-    """Every guard of a parent."""
-    return [Key(f"guard/{account}/{parent_id}", f"{n:02}") for n in range(GUARD_SLICES)]
+    """Every guard of a parent, the one of moves last."""
+    slices = [Key(f"guard/{account}/{parent_id}", f"{n:02}") for n in range(GUARD_SLICES)]
+    return [*slices, moves(account, parent_id)]
 
 
 def guard(account: str, parent_id: str, child_id: str) -> Key:
@@ -73,7 +74,7 @@ def guard(account: str, parent_id: str, child_id: str) -> Key:
 
 def moves(account: str, catalog_id: str) -> Key:
     """Written by every move of a namespace in the catalog, so that two can't form a ring."""
-    return Key(f"moves/{account}", catalog_id)
+    return Key(f"guard/{account}/{catalog_id}", "moves")
 
 
 def snapshot(account: str, table_id: str, snapshot_id: int) -> Key:

@@ -1,0 +1,175 @@
+"""Every mutating RPC, on every backend: replays, mismatches, preconditions, races and crashes."""
+
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from tests.support.catalog import World
+from tests.support.clock import FakeClock
+from tests.support.failing_store import CrashError, FailingKeyValueStore
+from tests.support.mutations import CASES, Case
+from tests.support.threads import together
+
+from floecat.bootstrap import handlers
+from floecat.catalog.mutations import PreconditionFailedError
+from floecat.catalog.records import CatalogStores
+from floecat.errors import AbortedError, FloecatError
+from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.storage.kv.memory import MemoryKeyValueStore
+from floecat.storage.kv.port import KeyValueStore
+
+by_method = pytest.mark.parametrize("case", CASES, ids=lambda case: case.method)
+MUTATING = ("Create", "Update", "Delete", "Put", "Merge", "Append", "Add")
+
+
+def keyed(request: Any, key: str = "once") -> Any:
+    request.idempotency.key = key
+    return request
+
+
+def changed(request: Any) -> Any:
+    """The same request with something else in it."""
+    other = type(request)()
+    other.CopyFrom(request)
+    if hasattr(other, "spec"):
+        other.spec.properties["other"] = "request"
+    elif hasattr(other, "precondition"):
+        other.precondition.expected_etag = "other"
+    return other
+
+
+def contents(kv: KeyValueStore) -> dict[object, bytes]:
+    return {record.key: record.value for record in kv.dump()}
+
+
+def test_there_is_a_case_for_every_mutating_rpc(memory_world: World) -> None:
+    declared = {
+        f"{service.name}/{method.name}"
+        for service in handlers(memory_world.stores)
+        for method in service.methods
+        if method.name.startswith(MUTATING)
+    }
+    assert {case.method for case in CASES} == declared
+
+
+@by_method
+def test_a_replay_gives_the_same_bytes_and_changes_nothing(world: World, case: Case) -> None:
+    request = keyed(case.request(world))
+    first: Message = world.call(case.method, request)
+    before = contents(world.stores.kv)
+    again: Message = world.call(case.method, request)
+    assert again.SerializeToString(deterministic=True) == first.SerializeToString(
+        deterministic=True
+    )
+    assert contents(world.stores.kv) == before
+    assert world.findings() == []
+
+
+@by_method
+def test_another_request_under_the_same_key_is_refused(world: World, case: Case) -> None:
+    request = keyed(case.request(world))
+    world.call(case.method, request)
+    before = contents(world.stores.kv)
+    with pytest.raises(AbortedError) as refusal:
+        world.call(case.method, changed(request))
+    assert refusal.value.reason == "IDEMPOTENCY_MISMATCH"
+    assert contents(world.stores.kv) == before
+
+
+@by_method
+def test_a_key_is_forgotten_after_a_day(world: World, case: Case, clock: FakeClock) -> None:
+    request = keyed(case.request(world))
+    world.call(case.method, request)
+    clock.advance(hours=24, seconds=1)
+    other = changed(request)
+    if hasattr(other, "precondition"):
+        other.ClearField("precondition")
+    reasons = []
+    try:
+        world.call(case.method, other)
+    except FloecatError as error:
+        reasons.append(error.reason)
+    assert "IDEMPOTENCY_MISMATCH" not in reasons
+
+
+@by_method
+def test_concurrent_replays_have_one_effect(world: World, case: Case) -> None:
+    request = keyed(case.request(world))
+    answers = together([lambda: world.call(case.method, request)] * 6)
+    serialized = {
+        answer.SerializeToString(deterministic=True)
+        for answer in answers
+        if isinstance(answer, Message)
+    }
+    assert [a for a in answers if isinstance(a, BaseException)] == []
+    assert len(serialized) == 1
+    assert world.findings() == []
+
+
+GUARDED = [c for c in CASES if "Create" not in c.method]
+
+
+@pytest.mark.parametrize("case", GUARDED, ids=lambda case: case.method)
+def test_of_two_with_one_expected_version_one_wins(world: World, case: Case) -> None:
+    request: Any = case.request(world)
+    request.precondition.expected_version = 1
+    answers = together([lambda: world.call(case.method, request)] * 2)
+    failures = [answer for answer in answers if isinstance(answer, BaseException)]
+    assert len(failures) == 1
+    assert isinstance(failures[0], FloecatError)
+    assert world.findings() == []
+
+
+@pytest.mark.parametrize("case", GUARDED, ids=lambda case: case.method)
+def test_a_failed_precondition_says_what_is_there(world: World, case: Case) -> None:
+    request: Any = case.request(world)
+    before = contents(world.stores.kv)
+    request.precondition.expected_version = 41
+    with pytest.raises(PreconditionFailedError) as refusal:
+        world.call(case.method, request)
+    assert refusal.value.current.version == 1
+    assert refusal.value.current.etag
+    assert contents(world.stores.kv) == before
+
+
+@by_method
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_crash_at_any_step_leaves_all_or_nothing(case: Case, after: bool) -> None:
+    """Crash before or after each step in turn; then the same call must have exactly one effect."""
+    reference = _world()
+    expected = _shape(reference, case.method, keyed(case.request(reference[0])))
+    step = 0
+    while True:
+        world, failing = _world()
+        request = keyed(case.request(world))
+        before = contents(world.stores.kv)
+        failing.fail_at(step, after=after)
+        try:
+            world.call(case.method, request)
+        except CrashError:
+            pass
+        else:
+            break
+        failing.fail_at(None)
+        assert world.findings() == [], f"step {step}"
+        left = contents(world.stores.kv)
+        if left != before:
+            assert len(left) == expected, f"step {step}: something half done"
+        world.call(case.method, request)
+        assert len(contents(world.stores.kv)) == expected, f"step {step}: done twice, or not at all"
+        assert world.findings() == [], f"step {step}"
+        step += 1
+    assert step > 1
+
+
+def _world() -> tuple[World, FailingKeyValueStore]:
+    clock = FakeClock()
+    failing = FailingKeyValueStore(MemoryKeyValueStore(clock=clock))
+    return World(CatalogStores(failing, MemoryBlobStore(clock=clock), clock)), failing
+
+
+def _shape(prepared: tuple[World, FailingKeyValueStore], method: str, request: Message) -> int:
+    """How many records there are once the call has happened once."""
+    world, _ = prepared
+    world.call(method, request)
+    return len(contents(world.stores.kv))

@@ -1,0 +1,99 @@
+"""Rules over sets under concurrency: no orphan, no ring, no lost update, one owner per name."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from tests.support.catalog import World
+from tests.support.threads import together
+
+from ai.floedb.floecat.catalog import catalog_pb2, namespace_pb2, table_pb2
+from floecat.errors import FloecatError
+
+RACES = 1000 if os.environ.get("SOAK") else 60
+
+
+@pytest.mark.slow
+def test_creating_a_child_against_deleting_its_parent(world: World) -> None:
+    """Either the child is there and the parent too, or neither: never an orphan."""
+    catalog = world.catalog()
+    outcomes = set()
+    for number in range(RACES):
+        parent = world.namespace(catalog, f"n{number}")
+        delete = namespace_pb2.DeleteNamespaceRequest(namespace_id=parent.resource_id)
+        answers = together(
+            [
+                partial(world.table, parent, "t"),
+                partial(world.call, "NamespaceService/DeleteNamespace", delete),
+            ]
+        )
+        created, deleted = (not isinstance(answer, BaseException) for answer in answers)
+        assert created != deleted, answers
+        outcomes.add(created)
+    assert world.findings() == []
+
+
+@pytest.mark.slow
+def test_creating_a_grandchild_against_a_cascade(world: World) -> None:
+    for number in range(RACES // 4):
+        catalog = world.catalog(f"c{number}")
+        namespace = world.namespace(catalog, "n")
+        delete = catalog_pb2.DeleteCatalogRequest(catalog_id=catalog.resource_id, cascade=True)
+        calls: list[Callable[[], object]] = [
+            partial(world.table, namespace, "t"),
+            partial(world.call, "CatalogService/DeleteCatalog", delete),
+            world.sweep,
+        ]
+        together(calls)
+        world.sweep()
+    assert world.findings() == []
+    left = {record.key.partition.split("/")[0] for record in world.stores.kv.dump()}
+    assert left <= {"accounts", "resource", "guard"}
+
+
+def test_two_moves_cannot_close_a_ring(world: World) -> None:
+    for number in range(RACES // 4):
+        catalog = world.catalog(f"c{number}")
+        a, b = world.namespace(catalog, "a"), world.namespace(catalog, "b")
+        moves = [
+            namespace_pb2.UpdateNamespaceRequest(
+                namespace_id=moved.resource_id, spec=namespace_pb2.NamespaceSpec(path=[path])
+            )
+            for moved, path in ((a, "b"), (b, "a"))
+        ]
+        together([partial(world.call, "NamespaceService/UpdateNamespace", m) for m in moves])
+        listing = namespace_pb2.ListNamespacesRequest(
+            catalog_id=catalog.resource_id, recursive=True
+        )
+        listed = world.call("NamespaceService/ListNamespaces", listing).namespaces
+        assert sorted(n.display_name for n in listed) == ["a", "b"]
+
+
+def test_updates_without_a_precondition_lose_nothing(world: World) -> None:
+    table = world.table(world.namespace(world.catalog(), "sales"), "orders")
+
+    def set_property(key: str) -> None:
+        request = table_pb2.GetTableRequest(table_id=table.resource_id)
+        world.call("TableService/GetTable", request)
+        spec = table_pb2.TableSpec(upstream=table_pb2.UpstreamRef(uri=key))
+        update = table_pb2.UpdateTableRequest(table_id=table.resource_id, spec=spec)
+        world.call("TableService/UpdateTable", update)
+
+    together([partial(set_property, str(n)) for n in range(12)])
+    got = table_pb2.GetTableRequest(table_id=table.resource_id)
+    assert world.call("TableService/GetTable", got).meta.version == 13
+
+
+def test_a_name_has_one_owner(world: World) -> None:
+    namespace = world.namespace(world.catalog(), "sales")
+    makers: list[Callable[[], object]] = [
+        partial(world.table, namespace, "x"),
+        partial(world.view, namespace, "x"),
+    ]
+    answers = together(makers * 4)
+    owners = [answer for answer in answers if not isinstance(answer, BaseException)]
+    refused = [answer for answer in answers if isinstance(answer, BaseException)]
+    assert len(owners) == 1
+    assert all(isinstance(error, FloecatError) for error in refused)
+    assert world.findings() == []

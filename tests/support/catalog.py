@@ -1,0 +1,94 @@
+"""A catalog to test with: stores of any backend, an account, and calls straight to the handlers."""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.message import Message
+
+from ai.floedb.floecat.account.account_pb2 import AccountSpec, CreateAccountRequest
+from ai.floedb.floecat.catalog.catalog_pb2 import Catalog, CatalogSpec, CreateCatalogRequest
+from ai.floedb.floecat.catalog.namespace_pb2 import (
+    CreateNamespaceRequest,
+    Namespace,
+    NamespaceSpec,
+)
+from ai.floedb.floecat.catalog.snapshot_pb2 import CreateSnapshotRequest, Snapshot, SnapshotSpec
+from ai.floedb.floecat.catalog.table_pb2 import CreateTableRequest, Table, TableSpec
+from ai.floedb.floecat.catalog.view_pb2 import (
+    CreateViewRequest,
+    View,
+    ViewSpec,
+    ViewSqlDefinition,
+)
+from floecat.bootstrap import handlers
+from floecat.catalog.accounts import AccountRepository
+from floecat.catalog.callers import Caller
+from floecat.catalog.consistency import ConsistencyCheck, Finding
+from floecat.catalog.records import CatalogStores
+from floecat.catalog.sweeps import Sweeper
+from floecat.service.calls import Call
+from floecat.service.permissions import ADMINISTRATOR
+from floecat.service.principals import Principal
+
+
+@dataclass
+class World:
+    """An account in some stores, and short ways to fill it."""
+
+    stores: CatalogStores
+    account_id: str = ""
+    services: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        by_descriptor: dict[ServiceDescriptor, object] = dict(handlers(self.stores))
+        self.services = {service.name: handler for service, handler in by_descriptor.items()}
+        if not self.account_id:
+            founder = Caller("founder", administrator=True)
+            request = CreateAccountRequest(spec=AccountSpec(display_name="acme"))
+            created = AccountRepository(self.stores).create(founder, request)
+            self.account_id = created.account.resource_id.id
+
+    def call(self, method: str, request: Message, *, account_id: str = "") -> Any:
+        """Call a handler as the server would, by `Service/Method`."""
+        service, _, name = method.partition("/")
+        principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
+        context = cast("grpc.ServicerContext", None)
+        return getattr(self.services[service], name)(
+            request, Call(method, "test", {}, principal, context)
+        )
+
+    def catalog(self, name: str = "main") -> Catalog:
+        spec = CatalogSpec(display_name=name)
+        response = self.call("CatalogService/CreateCatalog", CreateCatalogRequest(spec=spec))
+        return cast("Catalog", response.catalog)
+
+    def namespace(self, catalog: Catalog, name: str, *path: str) -> Namespace:
+        spec = NamespaceSpec(catalog_id=catalog.resource_id, display_name=name, path=path)
+        request = CreateNamespaceRequest(spec=spec)
+        return cast("Namespace", self.call("NamespaceService/CreateNamespace", request).namespace)
+
+    def table(self, namespace: Namespace, name: str, **fields: Any) -> Table:
+        spec = TableSpec(namespace_id=namespace.resource_id, display_name=name, **fields)
+        request = CreateTableRequest(spec=spec)
+        return cast("Table", self.call("TableService/CreateTable", request).table)
+
+    def view(self, namespace: Namespace, name: str) -> View:
+        sql = ViewSqlDefinition(dialect="duckdb", sql="select 1")
+        spec = ViewSpec(
+            namespace_id=namespace.resource_id, display_name=name, sql_definitions=[sql]
+        )
+        request = CreateViewRequest(spec=spec)
+        return cast("View", self.call("ViewService/CreateView", request).view)
+
+    def snapshot(self, table: Table, snapshot_id: int, **fields: Any) -> Snapshot:
+        spec = SnapshotSpec(table_id=table.resource_id, snapshot_id=snapshot_id, **fields)
+        request = CreateSnapshotRequest(spec=spec)
+        return cast("Snapshot", self.call("SnapshotService/CreateSnapshot", request).snapshot)
+
+    def sweep(self) -> None:
+        Sweeper(self.stores).sweep_all()
+
+    def findings(self) -> list[Finding]:
+        return list(ConsistencyCheck(self.stores).run())
