@@ -1,5 +1,6 @@
 """Servers that tests share, started when the first test asks and ended with the session."""
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -38,3 +39,12 @@ def aws_environment() -> Iterator[None]:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         patch.delenv("AWS_PROFILE", raising=False)
         yield
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

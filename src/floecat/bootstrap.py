@@ -172,7 +172,9 @@ def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueCon
         case KeyValueBackend.MEMORY:
             return MemoryKeyValueConfig()
         case KeyValueBackend.SQLITE:
-            return SqliteKeyValueConfig(settings.sqlite_path or data_dir / "floecat.db")
+            path = settings.sqlite_path or data_dir / "floecat.db"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return SqliteKeyValueConfig(path)
         case KeyValueBackend.POSTGRES:
             return PostgresKeyValueConfig(settings.postgres_url or "")
         case KeyValueBackend.DYNAMODB:

@@ -15,10 +15,15 @@ from typing import Any, Final
 import grpc
 import structlog
 from google.protobuf.descriptor import MethodDescriptor
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
-from floecat.errors import CancelledError, FloecatError, PermissionDeniedError
+from floecat.errors import (
+    CancelledError,
+    FloecatError,
+    InvalidArgumentError,
+    PermissionDeniedError,
+)
 from floecat.service.audit import audit
 from floecat.service.calls import Call, correlation_id_of, headers_of
 from floecat.service.metrics import CallMetrics
@@ -64,10 +69,9 @@ class Endpoint:
         make, method = kinds[streaming]
         behaviour: Any = partial(method)  # unlike a method, it can carry an attribute
         behaviour.experimental_thread_pool = pool
-        request_type = GetMessageClass(self._descriptor.input_type)
         return make(
             behaviour,
-            request_deserializer=request_type.FromString,
+            request_deserializer=partial(_parsed, GetMessageClass(self._descriptor.input_type)),
             response_serializer=_deterministic,
         )
 
@@ -75,7 +79,7 @@ class Endpoint:
         headers = headers_of(context)
         with _Run(self._method, headers, context, self._around.metrics):
             call = self._admit(headers, context)
-            response: Message = self._handler(request, call)
+            response: Message = self._handler(self._checked(request), call)
             audit(call, request, response)
             return response
 
@@ -83,9 +87,21 @@ class Endpoint:
         headers = headers_of(context)
         with _Run(self._method, headers, context, self._around.metrics):
             call = self._admit(headers, context)
-            for response in self._handler(request, call):
+            for response in self._handler(self._checked(request), call):
                 call.require_client()
                 yield response
+
+    def _checked(self, request: Any) -> Any:
+        if self._descriptor.client_streaming:
+            return (self._well_formed(message) for message in request)
+        return self._well_formed(request)
+
+    def _well_formed(self, request: Any) -> Any:
+        if isinstance(request, _Malformed):
+            raise InvalidArgumentError(
+                f"the request isn't a {self._descriptor.input_type.name}: its bytes can't be parsed"
+            )
+        return request
 
     def _admit(self, headers: dict[str, str], context: grpc.ServicerContext) -> Call:
         principal = self._around.authenticator.authenticate(headers)
@@ -150,6 +166,18 @@ def _log_call(method: str, status: str, seconds: float, error: BaseException | N
         _LOG.info("call", method=method, status=status, ms=milliseconds, error=reason)
     else:
         _LOG.error("call", method=method, status=status, ms=milliseconds, exc_info=error)
+
+
+class _Malformed:
+    """Stands for a request that couldn't be parsed."""
+
+
+def _parsed(request_type: type[Message], data: bytes) -> Message | _Malformed:
+    """The request. Raising here if it isn't one would end as an internal error, so it doesn't."""
+    try:
+        return request_type.FromString(data)
+    except DecodeError:
+        return _Malformed()
 
 
 def _deterministic(message: Message) -> bytes:

@@ -1,0 +1,216 @@
+"""The service over real sockets: headers, errors, limits, health, metrics, a graceful stop."""
+
+import threading
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.support.reflection import ReflectedClient
+from tests.support.service import connected, running_service
+
+import floecat
+from ai.floedb.floecat.account.account_pb2 import AccountSpec, CreateAccountRequest
+from ai.floedb.floecat.catalog import catalog_pb2, directory_pb2, namespace_pb2, table_pb2
+from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
+from ai.floedb.floecat.common.common_pb2 import NameRef
+from floecat.bootstrap import Floecat
+from floecat.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    InvalidSettingsError,
+    ResourceExhaustedError,
+    UnauthenticatedError,
+    UnavailableError,
+)
+from floecat.settings.load import load_settings
+
+
+def create_catalog(clients: floecat.GrpcClients, name: str, key: str = "") -> catalog_pb2.Catalog:
+    request = catalog_pb2.CreateCatalogRequest(spec=catalog_pb2.CatalogSpec(display_name=name))
+    request.idempotency.key = key
+    return clients.catalogs.CreateCatalog(request).catalog
+
+
+def test_the_first_command_works(clients: floecat.GrpcClients) -> None:
+    listed = clients.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
+    assert "main" in [catalog.display_name for catalog in listed.catalogs]
+
+
+def test_the_correlation_id_is_echoed_or_made(service: Floecat) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        plain = CatalogServiceStub(channel)  # without the client's own headers
+        request = catalog_pb2.ListCatalogsRequest()
+        _, call = plain.ListCatalogs.with_call(request, metadata=(("x-correlation-id", "abc-1"),))
+        assert dict(call.initial_metadata())["x-correlation-id"] == "abc-1"
+        for bad in ("", "x" * 500):
+            _, call = plain.ListCatalogs.with_call(request, metadata=(("x-correlation-id", bad),))
+            made = dict(call.initial_metadata())["x-correlation-id"]
+            assert made
+            assert made != bad
+
+
+def test_accounts_are_kept_apart_by_header(service: Floecat, clients: floecat.GrpcClients) -> None:
+    clients.accounts.CreateAccount(CreateAccountRequest(spec=AccountSpec(display_name="second")))
+    create_catalog(clients, "first-only")
+    with connected(service, account="second") as second:
+        listed = second.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
+        assert list(listed.catalogs) == []
+    with connected(service, account="nobody") as nobody, pytest.raises(UnauthenticatedError):
+        nobody.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
+
+
+def test_a_failed_precondition_carries_the_current_meta(clients: floecat.GrpcClients) -> None:
+    catalog = create_catalog(clients, "guarded")
+    request = catalog_pb2.UpdateCatalogRequest(catalog_id=catalog.resource_id)
+    request.precondition.expected_version = 7
+    with pytest.raises(FailedPreconditionError) as refusal:
+        clients.catalogs.UpdateCatalog(request)
+    assert refusal.value.metadata["version"] == "1"
+    assert refusal.value.metadata["correlation_id"]
+
+
+def test_a_replay_is_the_same_bytes_on_the_wire(service: Floecat) -> None:
+    spec = catalog_pb2.CatalogSpec(display_name="wire", properties={str(n): "v" for n in range(20)})
+    request = catalog_pb2.CreateCatalogRequest(spec=spec)
+    request.idempotency.key = "wire-1"
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        raw = channel.unary_unary(
+            "/ai.floedb.floecat.catalog.CatalogService/CreateCatalog",
+            request_serializer=bytes,
+            response_deserializer=bytes,
+        )
+        answers = {raw(request.SerializeToString()) for _ in range(5)}
+    assert len(answers) == 1
+
+
+def test_a_message_that_is_too_large_is_refused(clients: floecat.GrpcClients) -> None:
+    spec = catalog_pb2.CatalogSpec(display_name="big", description="x" * (5 * 1024 * 1024))
+    with pytest.raises(ResourceExhaustedError):
+        clients.catalogs.CreateCatalog(catalog_pb2.CreateCatalogRequest(spec=spec))
+
+
+def test_garbage_instead_of_a_message_is_no_internal_error(service: Floecat) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        raw = channel.unary_unary(
+            "/ai.floedb.floecat.catalog.CatalogService/GetCatalog",
+            request_serializer=bytes,
+            response_deserializer=bytes,
+        )
+        with pytest.raises(grpc.RpcError) as refusal:
+            raw(b"\xff\xff\xff\xff")
+    assert refusal.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_health_says_serving(service: Floecat) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+        answer = stub.Check(health_pb2.HealthCheckRequest())
+    assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_the_create_table_example_works_through_reflection(
+    service: Floecat, clients: floecat.GrpcClients
+) -> None:
+    catalog = create_catalog(clients, "demo")
+    spec = namespace_pb2.NamespaceSpec(catalog_id=catalog.resource_id, display_name="sales")
+    request = namespace_pb2.CreateNamespaceRequest(spec=spec)
+    namespace = clients.namespaces.CreateNamespace(request).namespace
+    body = """{
+      "spec": {
+      "catalog_id": {"account_id":"T","id":"C","kind":"RK_CATALOG"},
+      "namespace_id": {"account_id":"T","id":"N","kind":"RK_NAMESPACE"},
+      "display_name": "events",
+      "schema_json": "{...Iceberg schema...}",
+      "upstream": {
+      "connector_id": {"account_id":"T","id":"conn","kind":"RK_CONNECTOR"},
+      "uri": "s3://warehouse",
+      "namespace_path": ["prod"],
+      "table_display_name": "events"
+      }
+      },
+      "idempotency": {"key": "create-events"}
+      }"""
+    adapted = (
+        body.replace('"T"', f'"{catalog.resource_id.account_id}"')
+        .replace('"C"', f'"{catalog.resource_id.id}"')
+        .replace('"N"', f'"{namespace.resource_id.id}"')
+    )
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        reflected = ReflectedClient(channel)
+        answer = reflected.call("ai.floedb.floecat.catalog.TableService/CreateTable", adapted)
+        again = reflected.call("ai.floedb.floecat.catalog.TableService/CreateTable", adapted)
+    assert answer == again
+    name = NameRef(catalog="demo", path=["sales"], name="events")
+    resolved = clients.directory.ResolveTable(directory_pb2.ResolveTableRequest(name=name))
+    got = clients.tables.GetTable(table_pb2.GetTableRequest(table_id=resolved.resource_id))
+    assert got.table.upstream.uri == "s3://warehouse"
+
+
+def test_what_is_kept_survives_a_restart(tmp_path: Path) -> None:
+    with running_service(tmp_path) as service, connected(service) as clients:
+        create_catalog(clients, "kept")
+    with running_service(tmp_path) as service, connected(service) as clients:
+        listed = clients.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
+        assert [catalog.display_name for catalog in listed.catalogs] == ["kept", "main"]
+
+
+def test_metrics_are_served_on_their_own_port(tmp_path: Path, unused_port: int) -> None:
+    address = f"127.0.0.1:{unused_port}"
+    with (
+        running_service(tmp_path, kv="memory", blobs="memory", metrics_address=address) as service,
+        connected(service) as clients,
+    ):
+        clients.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+    method = "ai.floedb.floecat.catalog.CatalogService/ListCatalogs"
+    assert f'floecat_calls_total{{method="{method}",status="OK"}} 1.0' in text
+    assert f'floecat_call_seconds_count{{method="{method}"}} 1.0' in text
+
+
+def test_what_was_acknowledged_before_a_stop_is_kept(tmp_path: Path) -> None:
+    acknowledged: list[str] = []
+    busy = threading.Event()
+
+    def work(clients: floecat.GrpcClients) -> None:
+        for number in range(10_000):
+            try:
+                acknowledged.append(create_catalog(clients, f"c{number}").display_name)
+            except (UnavailableError, CancelledError):
+                return
+            if number == 5:
+                busy.set()
+
+    with running_service(tmp_path) as service:
+        clients = floecat.connect(f"127.0.0.1:{service.port}")
+        thread = threading.Thread(target=work, args=[clients])
+        thread.start()
+        assert busy.wait(timeout=60)
+    thread.join()
+    clients.close()
+    with running_service(tmp_path) as service, connected(service) as again:
+        for name in acknowledged:
+            request = directory_pb2.ResolveCatalogRequest(name=NameRef(catalog=name))
+            assert again.directory.ResolveCatalog(request).resource_id.id
+
+
+def test_a_taken_port_is_told(service: Floecat, tmp_path: Path) -> None:
+    taken = f"127.0.0.1:{service.port}"
+    starting = running_service(tmp_path, kv="memory", blobs="memory", server_address=taken)
+    with pytest.raises(UnavailableError, match=r"server\.address"), starting:
+        pass
+
+
+def test_dev_mode_stays_on_this_machine() -> None:
+    settings = load_settings({"FLOECAT_SERVER_ADDRESS": "0.0.0.0:0"}).settings
+    with pytest.raises(InvalidSettingsError, match="--insecure-dev-on-network"):
+        Floecat(settings)
+
+
+def test_bad_input_names_its_field(clients: floecat.GrpcClients) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"spec\.display_name"):
+        clients.catalogs.CreateCatalog(catalog_pb2.CreateCatalogRequest())
