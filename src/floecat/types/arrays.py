@@ -1,0 +1,172 @@
+"""Arrow arrays to canonical strings, equal element by element to the scalar encoding.
+
+A pair of logical and Arrow type without a vectorised way goes through the scalar code, which is
+also what refuses the values that aren't of the type.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from floecat.types.floats import PLAIN_BELOW, PLAIN_FROM, format_double, format_float
+from floecat.types.isoarrays import all_within_day, date_strings, time_strings, timestamp_strings
+from floecat.types.kinds import Kind
+from floecat.types.logical import LogicalType
+from floecat.types.policy import TimestampPolicy
+from floecat.types.ragged import Bytes, whole_rows
+from floecat.types.scalars import format_binary
+from floecat.types.values import format_value, read_value
+
+
+def encode_array(logical: LogicalType, array: pa.Array, policy: TimestampPolicy) -> pa.Array:
+    """The canonical strings of an array, as large_string. NULL stays NULL."""
+    array = _stored(array)
+    if array.null_count == len(array):
+        return pa.nulls(len(array), pa.large_string())
+    strings = _vectorised(logical, array)
+    return _one_by_one(logical, array, policy) if strings is None else strings
+
+
+def _stored(array: pa.Array) -> pa.Array:
+    """The array without dictionaries, runs and extensions."""
+    arrow_type = array.type
+    if isinstance(arrow_type, pa.BaseExtensionType):
+        return _stored(array.storage)
+    if pa.types.is_dictionary(arrow_type):
+        return _stored(array.dictionary_decode())
+    if pa.types.is_run_end_encoded(arrow_type):
+        return _stored(pc.run_end_decode(array))
+    return array
+
+
+def _one_by_one(logical: LogicalType, array: pa.Array, policy: TimestampPolicy) -> pa.Array:
+    strings = (
+        format_value(logical, read_value(logical, scalar, policy)) if scalar.is_valid else None
+        for scalar in array
+    )
+    return pa.array(strings, pa.large_string())
+
+
+def _vectorised(logical: LogicalType, array: pa.Array) -> pa.Array | None:
+    arrow_type = array.type
+    match logical.kind:
+        case Kind.BOOLEAN if pa.types.is_boolean(arrow_type):
+            return array.cast(pa.large_string())
+        case Kind.INT | Kind.DECIMAL if pa.types.is_integer(arrow_type):
+            return array.cast(pa.large_string())
+        case Kind.DECIMAL if pa.types.is_decimal(arrow_type):
+            return _decimal_strings(array, logical)
+        case Kind.FLOAT if arrow_type in {pa.float16(), pa.float32()}:
+            return _float_strings(array.cast(pa.float32()), format_float)
+        case Kind.DOUBLE if pa.types.is_floating(arrow_type):
+            return _float_strings(array.cast(pa.float64()), format_double)
+        case Kind.STRING:
+            return _text_strings(array)
+        case Kind.BINARY if _is_binary(arrow_type):
+            return _binary_strings(array)
+        case Kind.UUID if arrow_type == pa.binary(16):
+            return _uuid_strings(array)
+        case _:
+            return _vectorised_temporal(logical, array)
+
+
+def _vectorised_temporal(logical: LogicalType, array: pa.Array) -> pa.Array | None:
+    arrow_type = array.type
+    precision = logical.temporal_precision
+    match logical.kind:
+        case Kind.DATE if pa.types.is_date32(arrow_type):
+            return date_strings(array.view(pa.int32()))
+        case Kind.DATE if arrow_type in {pa.int8(), pa.int16(), pa.int32()}:
+            return date_strings(array)
+        case Kind.TIME if pa.types.is_time(arrow_type) and all_within_day(array):
+            return time_strings(array, precision)
+        case Kind.TIMESTAMP if pa.types.is_timestamp(arrow_type) and arrow_type.tz is None:
+            return timestamp_strings(array, precision, "")
+        case Kind.TIMESTAMPTZ if pa.types.is_timestamp(arrow_type) and arrow_type.tz is not None:
+            return timestamp_strings(array, precision, "Z")
+        case _:
+            return None
+
+
+def _decimal_strings(array: pa.Array, logical: LogicalType) -> pa.Array:
+    text = array.cast(pa.large_string())
+    # Arrow writes an exponent when the scale is negative or the number very small.
+    with_exponent = pc.match_substring(text, "E")
+    others = _one_by_one(logical, array.filter(with_exponent), TimestampPolicy())
+    if array.type.scale > 0:
+        text = pc.ascii_rtrim(pc.ascii_rtrim(text, "0"), ".")
+    return _replace(text, with_exponent, others)
+
+
+def _float_strings(array: pa.Array, format_one: Callable[[float], str]) -> pa.Array:
+    array = pc.add(array, pa.scalar(0.0, array.type))  # -0.0 becomes 0.0
+    magnitude = pc.abs(array)
+    is_plain = pc.or_(
+        pc.and_(pc.greater_equal(magnitude, PLAIN_FROM), pc.less(magnitude, PLAIN_BELOW)),
+        pc.equal(magnitude, 0.0),
+    )
+    text = array.cast(pa.large_string())
+    whole = pc.binary_join_element_wise(text, _large(".0"), _large(""))
+    text = pc.if_else(pc.match_substring(text, "."), text, whole)
+    others = array.filter(pc.invert(is_plain)).to_pylist()
+    strings = pa.array([format_one(value) for value in others], pa.large_string())
+    return _replace(text, pc.invert(is_plain), strings)
+
+
+def _text_strings(array: pa.Array) -> pa.Array | None:
+    arrow_type = array.type
+    if not (_is_text(arrow_type) or _is_binary(arrow_type)):
+        return None
+    try:
+        # Only a cast from binary checks that the bytes are UTF-8.
+        return array.cast(pa.large_binary()).cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _binary_strings(array: pa.Array) -> pa.Array:
+    values = array.to_pylist()
+    encoded = [None if value is None else format_binary(value) for value in values]
+    return pa.array(encoded, pa.large_string())
+
+
+def _uuid_strings(array: pa.Array) -> pa.Array:
+    """Two hexadecimal digits for every byte, and hyphens between the five groups."""
+    filled = array.fill_null(bytes(16)) if array.null_count else array
+    data = np.frombuffer(filled.buffers()[1], dtype=np.uint8)
+    start = filled.offset * 16
+    values = data[start : start + len(filled) * 16].reshape(-1, 16)
+    digits = _hexadecimal(values)
+    rows = np.full((len(values), 36), ord("-"), dtype=np.uint8)
+    for start, group in ((0, (0, 8)), (9, (8, 12)), (14, (12, 16)), (19, (16, 20)), (24, (20, 32))):
+        rows[:, start : start + group[1] - group[0]] = digits[:, group[0] : group[1]]
+    text = whole_rows(rows, pa.large_string())
+    return pc.if_else(array.is_valid(), text, pa.scalar(None, pa.large_string()))
+
+
+def _hexadecimal(values: Bytes) -> Bytes:
+    letters = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+    digits = np.empty((len(values), 2 * values.shape[1]), dtype=np.uint8)
+    digits[:, 0::2] = letters[values >> 4]
+    digits[:, 1::2] = letters[values & 15]
+    return digits
+
+
+def _large(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
+
+
+def _replace(text: pa.Array, mask: pa.Array, replacements: pa.Array) -> pa.Array:
+    return pc.replace_with_mask(text, pc.fill_null(mask, False), replacements)
+
+
+def _is_text(arrow_type: pa.DataType) -> bool:
+    return arrow_type in {pa.string(), pa.large_string(), pa.string_view()}
+
+
+def _is_binary(arrow_type: pa.DataType) -> bool:
+    return arrow_type in {pa.binary(), pa.large_binary(), pa.binary_view()} or (
+        pa.types.is_fixed_size_binary(arrow_type)
+    )

@@ -1,0 +1,111 @@
+"""DATE, TIME, TIMESTAMP and TIMESTAMPTZ arrays to ISO text.
+
+pyarrow writes the years 0000 to 9999 with all six fraction digits; here the `T`, the `Z` and the
+right number of digits are put in, and other years are left to the scalar code.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from floecat.types.calendar import MAX_FOUR_DIGIT_DAY, MIN_FOUR_DIGIT_DAY, format_date
+from floecat.types.ragged import Bytes, Counts, Flags, fixed_rows, kept_bytes, whole_rows
+from floecat.types.temporal import format_timestamp
+from floecat.types.units import MICROS_PER_DAY, NANOS_PER_DAY, nanos_per
+
+_DATE_WIDTH = 10
+_TIME_WIDTH = 8
+_FRACTION_WIDTH = 7  # the point and six digits
+
+
+def date_strings(days: pa.Array) -> pa.Array:
+    """ISO text of int32 or int64 epoch days."""
+    counts = _counts(days)
+    unusual = (counts < MIN_FOUR_DIGIT_DAY) | (counts > MAX_FOUR_DIGIT_DAY)
+    usual = pa.array(np.where(unusual, 0, counts).astype(np.int32))
+    text = usual.cast(pa.date32()).cast(pa.large_string())
+    return _restore(days, text, unusual, [format_date(day) for day in counts[unusual].tolist()])
+
+
+def time_strings(array: pa.Array, precision: int | None) -> pa.Array:
+    """ISO text of time32 or time64, all within a day."""
+    micros = _micros_of(_counts(array), nanos_per(array.type.unit))
+    text = pa.array(micros).cast(pa.time64("us")).cast(pa.large_string())
+    rows = fixed_rows(text, _TIME_WIDTH + _FRACTION_WIDTH)
+    return _restore(array, _with_fraction(rows, micros, precision, ""), None, [])
+
+
+def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa.Array:
+    """ISO text of a timestamp array, in UTC or of the wall clock, with `suffix` (`Z` or nothing)."""
+    unit_nanos = nanos_per(array.type.unit)
+    counts = _counts(array)
+    days = counts // (NANOS_PER_DAY // unit_nanos)
+    unusual = (days < MIN_FOUR_DIGIT_DAY) | (days > MAX_FOUR_DIGIT_DAY)
+    micros = _micros_of(np.where(unusual, 0, counts) if unusual.any() else counts, unit_nanos)
+    text = pa.array(micros).cast(pa.timestamp("us")).cast(pa.large_string())
+    rows = fixed_rows(text, _DATE_WIDTH + 1 + _TIME_WIDTH + _FRACTION_WIDTH).copy()
+    rows[:, _DATE_WIDTH] = ord("T")
+    others = [
+        format_timestamp(count * unit_nanos, precision) + suffix
+        for count in counts[unusual].tolist()
+    ]
+    return _restore(array, _with_fraction(rows, micros, precision, suffix), unusual, others)
+
+
+def all_within_day(array: pa.Array) -> bool:
+    """Whether a time32 or time64 array has times of day only."""
+    counts = _counts(array)
+    return bool(((counts >= 0) & (counts < NANOS_PER_DAY // nanos_per(array.type.unit))).all())
+
+
+def _counts(array: pa.Array) -> Counts:
+    """The integers an array is made of, with 0 for NULL."""
+    physical = array if pa.types.is_integer(array.type) else array.view(_integer_like(array.type))
+    counts = physical.cast(pa.int64())
+    return (counts.fill_null(0) if counts.null_count else counts).to_numpy()
+
+
+def _integer_like(arrow_type: pa.DataType) -> pa.DataType:
+    return pa.int32() if arrow_type.bit_width == 32 else pa.int64()
+
+
+def _micros_of(counts: Counts, unit_nanos: int) -> Counts:
+    return counts // 1_000 if unit_nanos == 1 else counts * (unit_nanos // 1_000)
+
+
+def _with_fraction(rows: Bytes, micros: Counts, precision: int | None, suffix: str) -> pa.Array:
+    """Rows that end in six fraction digits, cut to the digits that are wanted."""
+    whole = rows.shape[1] - _FRACTION_WIDTH
+    if precision is not None:
+        kept = whole + (1 + precision if precision else 0)
+        return whole_rows(_with_suffix(rows[:, :kept], suffix), pa.large_string())
+    digits = _digits_without_trailing_zeros(micros)
+    keep = np.arange(rows.shape[1]) < (whole + digits + (digits > 0))[:, None]
+    if suffix:
+        keep = np.column_stack([keep, np.ones(len(rows), dtype=bool)])
+    return kept_bytes(_with_suffix(rows, suffix), keep, pa.large_string())
+
+
+def _with_suffix(rows: Bytes, suffix: str) -> Bytes:
+    if not suffix:
+        return rows
+    return np.column_stack([rows, np.full(len(rows), ord(suffix), dtype=np.uint8)])
+
+
+def _digits_without_trailing_zeros(micros: Counts) -> Counts:
+    fraction = (micros % 1_000_000).astype(np.int32)
+    digits = np.full(len(micros), 6, dtype=np.int64)
+    for power in (10, 100, 1_000, 10_000, 100_000, 1_000_000):
+        digits -= fraction % power == 0
+    return digits
+
+
+def _restore(
+    source: pa.Array, text: pa.Array, unusual: Flags | None, others: list[str]
+) -> pa.Array:
+    """The text with what the fast way left out: unusual years, and the source's NULLs."""
+    if others:
+        text = pc.replace_with_mask(text, pa.array(unusual), pa.array(others, pa.large_string()))
+    if source.null_count:
+        text = pc.if_else(source.is_valid(), text, pa.scalar(None, pa.large_string()))
+    return text

@@ -1,0 +1,132 @@
+"""Any value of any kind, by way of its *plain* value: the one form that is compared and formatted.
+
+Plain values are bool, int, float, Decimal, str, bytes and UUID; days for DATE, nanoseconds for
+TIME, TIMESTAMP and TIMESTAMPTZ; and Arrow's MonthDayNano for INTERVAL.
+"""
+
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+
+from floecat.types.calendar import format_date, python_date, read_date
+from floecat.types.decimals import format_decimal, read_decimal
+from floecat.types.errors import InvalidValueError
+from floecat.types.floats import format_double, format_float, read_double, read_float
+from floecat.types.intervals import format_interval, read_interval
+from floecat.types.kinds import Kind
+from floecat.types.logical import LogicalType
+from floecat.types.policy import TimestampPolicy
+from floecat.types.scalars import (
+    format_binary,
+    format_boolean,
+    read_binary,
+    read_boolean,
+    read_int,
+    read_string,
+    read_uuid,
+)
+from floecat.types.temporal import (
+    format_time,
+    format_timestamp,
+    python_instant,
+    python_time,
+    python_wall_clock,
+    read_moment,
+    read_time,
+)
+
+Plain: TypeAlias = bool | int | float | Decimal | str | bytes | UUID | pa.MonthDayNano
+Value: TypeAlias = Plain | date | time | datetime | np.datetime64
+"""What decoding gives: Python's own classes, and numpy's in years that Python hasn't."""
+
+
+def read_value(logical: LogicalType, value: object, policy: TimestampPolicy) -> Plain:
+    """The plain value of anything that stands for a value of the type."""
+    match logical.kind:
+        case Kind.TIMESTAMP:
+            return _read_timestamp(value, policy)
+        case Kind.TIMESTAMPTZ:
+            return _read_timestamptz(value)
+        case Kind.JSON | Kind.ARRAY | Kind.MAP | Kind.STRUCT | Kind.VARIANT:
+            raise InvalidValueError(
+                f"{logical.kind.name} values have no canonical string; leave the bound unset"
+            )
+        case kind:
+            return _READERS[kind](value)
+
+
+def format_value(logical: LogicalType, plain: Any) -> str:
+    """The canonical string of a plain value. Digits beyond the type's precision are cut off."""
+    match logical.kind:
+        case Kind.TIME:
+            return format_time(plain, logical.temporal_precision)
+        case Kind.TIMESTAMP:
+            return format_timestamp(plain, logical.temporal_precision)
+        case Kind.TIMESTAMPTZ:
+            return format_timestamp(plain, logical.temporal_precision) + "Z"
+        case kind:
+            return _FORMATTERS[kind](plain)
+
+
+def python_value(logical: LogicalType, plain: Any) -> Value:
+    """The Python value of a plain one."""
+    match logical.kind:
+        case Kind.DATE:
+            return python_date(plain)
+        case Kind.TIME:
+            return python_time(plain)
+        case Kind.TIMESTAMP:
+            return python_wall_clock(plain)
+        case Kind.TIMESTAMPTZ:
+            return python_instant(plain)
+        case _:
+            value: Value = plain
+            return value
+
+
+def _read_timestamp(value: object, policy: TimestampPolicy) -> int:
+    moment = read_moment(value)
+    return moment.nanos if moment.is_wall_clock else policy.wall_clock(moment.nanos)
+
+
+def _read_timestamptz(value: object) -> int:
+    moment = read_moment(value)
+    if not moment.is_instant:
+        raise InvalidValueError(
+            f"{value!r} has no zone, and TIMESTAMPTZ needs one: add Z or an offset, or make the "
+            "column a TIMESTAMP"
+        )
+    return moment.nanos
+
+
+_READERS: Final[dict[Kind, Callable[[object], Plain]]] = {
+    Kind.BOOLEAN: read_boolean,
+    Kind.INT: read_int,
+    Kind.FLOAT: read_float,
+    Kind.DOUBLE: read_double,
+    Kind.DATE: read_date,
+    Kind.TIME: read_time,
+    Kind.STRING: read_string,
+    Kind.BINARY: read_binary,
+    Kind.UUID: read_uuid,
+    Kind.DECIMAL: read_decimal,
+    Kind.INTERVAL: read_interval,
+}
+
+_FORMATTERS: Final[dict[Kind, Callable[[Any], str]]] = {
+    Kind.BOOLEAN: format_boolean,
+    Kind.INT: str,
+    Kind.FLOAT: format_float,
+    Kind.DOUBLE: format_double,
+    Kind.DATE: format_date,
+    Kind.STRING: str,
+    Kind.BINARY: format_binary,
+    Kind.UUID: str,
+    Kind.DECIMAL: format_decimal,
+    Kind.INTERVAL: format_interval,
+}
