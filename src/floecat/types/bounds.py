@@ -8,8 +8,8 @@ from typing import Final
 from floecat.types.kinds import Kind
 from floecat.types.logical import MAX_TEMPORAL_PRECISION, LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.units import NANOS_PER_DAY, NANOS_PER_SECOND
-from floecat.types.values import format_value, read_value
+from floecat.types.values.plain import format_value, read_value
+from floecat.types.values.units import NANOS_PER_DAY, NANOS_PER_SECOND
 
 _DEFAULT_POLICY: Final = TimestampPolicy()
 

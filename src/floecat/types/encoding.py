@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from floecat.types.arrays import encode_array
+from floecat.types.arrays.strings import encode_array
 from floecat.types.errors import InvalidValueError
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.values import Value, format_value, python_value, read_value
+from floecat.types.values.plain import Value, format_value, python_value, read_value
 
 
 @dataclass(frozen=True, slots=True)

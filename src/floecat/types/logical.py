@@ -97,7 +97,7 @@ class LogicalType:
         if len(set(names)) != len(names):
             raise InvalidTypeError(f"a STRUCT names a field twice: {', '.join(names)}")
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # type: ignore[explicit-override]  # `override` is Python 3.12's
         """The canonical type string."""
         name = self.kind.name
         match self.kind:
@@ -137,7 +137,7 @@ class StructField:
     nullable: bool = True
     field_id: int | None = None
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # type: ignore[explicit-override]  # `override` is Python 3.12's
         plain = _IDENTIFIER.fullmatch(self.name) is not None
         name = self.name if plain else '"' + self.name.replace('"', '""') + '"'
         return f"{name}: {self.type}{'' if self.nullable else ' NOT NULL'}"

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from floecat.types.errors import NotOrderableError
-from floecat.types.floats import order_of_float
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.values import read_value
+from floecat.types.values.floats import order_of_float, read_double
+from floecat.types.values.plain import read_value
 
 SortKey = Callable[[object], Any]
 Comparator = Callable[[object, object], int]
@@ -26,7 +26,7 @@ def sort_key(logical: LogicalType, policy: TimestampPolicy = _DEFAULT_POLICY) ->
     if not logical.kind.is_orderable:
         raise NotOrderableError(f"{logical} has no order; ignore bounds of such columns")
     if logical.kind in {Kind.FLOAT, Kind.DOUBLE}:
-        return lambda value: order_of_float(read_value(logical, value, policy))
+        return lambda value: order_of_float(read_double(value))
     return lambda value: read_value(logical, value, policy)
 
 

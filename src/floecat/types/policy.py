@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from floecat.errors import InvalidArgumentError
 from floecat.types.errors import InvalidValueError
-from floecat.types.units import NANOS_PER_DAY, NANOS_PER_SECOND
+from floecat.types.values.units import NANOS_PER_DAY, NANOS_PER_SECOND
 
 POLICY_SETTING: Final = "floecat.timestamp_no_tz.policy"
 SESSION_ZONE_SETTING: Final = "floecat.session.timezone"

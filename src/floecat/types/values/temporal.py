@@ -12,10 +12,16 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.calendar import DATE_PATTERN, days_of, format_date
 from floecat.types.errors import InvalidValueError
-from floecat.types.units import NANOS_PER_DAY, NANOS_PER_SECOND, nanos_of_numpy, nanos_per
-from floecat.types.unwrap import unwrap
+from floecat.types.values.calendar import DATE_PATTERN, days_of, format_date
+from floecat.types.values.units import (
+    NANOS_PER_DAY,
+    NANOS_PER_SECOND,
+    nanos_of_numpy,
+    nanos_per,
+    numpy_moment,
+)
+from floecat.types.values.unwrap import unwrap
 
 _TIME_PATTERN: Final = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
 _ZONE_PATTERN: Final = (
@@ -29,6 +35,7 @@ _TIMESTAMP: Final = re.compile(
 _PYTHON_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_PYTHON_DAY: Final = days_of(1, 1, 1)
 _LAST_PYTHON_DAY: Final = days_of(9999, 12, 31)
+_MAX_DAYS: Final = (1 << 63) // 86_400 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +114,9 @@ def python_time(nanos: int) -> time:
 
 def python_instant(nanos: int) -> datetime | np.datetime64:
     """The aware datetime in UTC, to the microsecond; in years that Python hasn't, numpy's."""
-    if not _FIRST_PYTHON_DAY <= nanos // NANOS_PER_DAY <= _LAST_PYTHON_DAY:
-        return np.datetime64(nanos // 1_000, "us")
-    return _PYTHON_EPOCH + timedelta(microseconds=nanos // 1_000)
+    if _FIRST_PYTHON_DAY <= nanos // NANOS_PER_DAY <= _LAST_PYTHON_DAY:
+        return _PYTHON_EPOCH + timedelta(microseconds=nanos // 1_000)
+    return numpy_moment(nanos)
 
 
 def python_wall_clock(nanos: int) -> datetime | np.datetime64:
@@ -135,6 +142,8 @@ def _moment_of_text(text: str) -> Moment:
             "if it is an instant"
         )
     days = days_of(int(found[1]), int(found[2]), int(found[3]))
+    if abs(days) > _MAX_DAYS:
+        raise InvalidValueError(f"{text!r} is further away than 64-bit seconds can count")
     nanos = days * NANOS_PER_DAY + _nanos_of_day(text, found[4], found[5], found[6], found[7])
     if found["utc"]:
         return Moment(nanos, is_instant=True, is_wall_clock=False)

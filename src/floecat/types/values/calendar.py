@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from floecat.types.errors import InvalidValueError
-from floecat.types.units import NANOS_PER_DAY, nanos_of_numpy
-from floecat.types.unwrap import unwrap
+from floecat.types.values.units import NANOS_PER_DAY, nanos_of_numpy
+from floecat.types.values.unwrap import unwrap
 
 DATE_PATTERN: Final = r"([+-]?[0-9]{4,12})-([0-9]{2})-([0-9]{2})"
 MIN_FOUR_DIGIT_DAY: Final = -719_528
@@ -89,16 +89,15 @@ def _days_of_text(text: str) -> int:
 
 
 def _whole_days(value: float | Decimal) -> int:
-    match value:
-        case float():
-            is_whole = value.is_integer()
-        case Decimal():
-            is_whole = value.is_finite() and value == value.to_integral_value()
-        case int():
-            is_whole = True
-    if not is_whole or abs(value) > _MAX_EPOCH_DAY:
+    if not _is_whole(value) or abs(value) > _MAX_EPOCH_DAY:
         raise InvalidValueError(f"{value!r} isn't a whole number of days since 1970-01-01")
     return int(value)
+
+
+def _is_whole(value: float | Decimal) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return value.is_integer() if isinstance(value, float) else True
 
 
 def _whole_days_of_numpy(value: np.datetime64) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from floecat.types.errors import InvalidValueError
-from floecat.types.unwrap import unwrap
+from floecat.types.values.unwrap import unwrap
 
 MAX_INT_BITS: Final = 3_300
 """No source has longer integers, and Python refuses to print much longer ones."""

@@ -10,35 +10,37 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from floecat.types.floats import PLAIN_BELOW, PLAIN_FROM, format_double, format_float
-from floecat.types.isoarrays import all_within_day, date_strings, time_strings, timestamp_strings
+from floecat.types.arrays.arrowtypes import (
+    is_binary,
+    is_instant,
+    is_single_float,
+    is_text,
+    is_wall_clock,
+)
+from floecat.types.arrays.iso import all_within_day, date_strings, time_strings, timestamp_strings
+from floecat.types.arrays.ragged import Bytes, fixed_width_values, whole_rows
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.ragged import Bytes, whole_rows
-from floecat.types.scalars import format_binary
-from floecat.types.values import format_value, read_value
+from floecat.types.values.floats import PLAIN_BELOW, PLAIN_FROM, format_double, format_float
+from floecat.types.values.plain import format_value, read_value
+from floecat.types.values.scalars import format_binary
+from floecat.types.values.unwrap import unwrap_array
 
 
 def encode_array(logical: LogicalType, array: pa.Array, policy: TimestampPolicy) -> pa.Array:
     """The canonical strings of an array, as large_string. NULL stays NULL."""
-    array = _stored(array)
+    array = unwrap_array(array)
     if array.null_count == len(array):
         return pa.nulls(len(array), pa.large_string())
     strings = _vectorised(logical, array)
     return _one_by_one(logical, array, policy) if strings is None else strings
 
 
-def _stored(array: pa.Array) -> pa.Array:
-    """The array without dictionaries, runs and extensions."""
-    arrow_type = array.type
-    if isinstance(arrow_type, pa.BaseExtensionType):
-        return _stored(array.storage)
-    if pa.types.is_dictionary(arrow_type):
-        return _stored(array.dictionary_decode())
-    if pa.types.is_run_end_encoded(arrow_type):
-        return _stored(pc.run_end_decode(array))
-    return array
+def checked_text(array: pa.Array) -> pa.Array:
+    """The array as large_string, or `pa.ArrowInvalid` when it isn't all UTF-8."""
+    # Only a cast from binary looks at the bytes.
+    return array.cast(pa.large_binary()).cast(pa.large_string())
 
 
 def _one_by_one(logical: LogicalType, array: pa.Array, policy: TimestampPolicy) -> pa.Array:
@@ -58,13 +60,13 @@ def _vectorised(logical: LogicalType, array: pa.Array) -> pa.Array | None:
             return array.cast(pa.large_string())
         case Kind.DECIMAL if pa.types.is_decimal(arrow_type):
             return _decimal_strings(array, logical)
-        case Kind.FLOAT if arrow_type in {pa.float16(), pa.float32()}:
+        case Kind.FLOAT if is_single_float(arrow_type):
             return _float_strings(array.cast(pa.float32()), format_float)
         case Kind.DOUBLE if pa.types.is_floating(arrow_type):
             return _float_strings(array.cast(pa.float64()), format_double)
         case Kind.STRING:
             return _text_strings(array)
-        case Kind.BINARY if _is_binary(arrow_type):
+        case Kind.BINARY if is_binary(arrow_type):
             return _binary_strings(array)
         case Kind.UUID if arrow_type == pa.binary(16):
             return _uuid_strings(array)
@@ -82,9 +84,9 @@ def _vectorised_temporal(logical: LogicalType, array: pa.Array) -> pa.Array | No
             return date_strings(array)
         case Kind.TIME if pa.types.is_time(arrow_type) and all_within_day(array):
             return time_strings(array, precision)
-        case Kind.TIMESTAMP if pa.types.is_timestamp(arrow_type) and arrow_type.tz is None:
+        case Kind.TIMESTAMP if is_wall_clock(arrow_type):
             return timestamp_strings(array, precision, "")
-        case Kind.TIMESTAMPTZ if pa.types.is_timestamp(arrow_type) and arrow_type.tz is not None:
+        case Kind.TIMESTAMPTZ if is_instant(arrow_type):
             return timestamp_strings(array, precision, "Z")
         case _:
             return None
@@ -116,12 +118,10 @@ def _float_strings(array: pa.Array, format_one: Callable[[float], str]) -> pa.Ar
 
 
 def _text_strings(array: pa.Array) -> pa.Array | None:
-    arrow_type = array.type
-    if not (_is_text(arrow_type) or _is_binary(arrow_type)):
+    if not (is_text(array.type) or is_binary(array.type)):
         return None
     try:
-        # Only a cast from binary checks that the bytes are UTF-8.
-        return array.cast(pa.large_binary()).cast(pa.large_string())
+        return checked_text(array)
     except pa.ArrowInvalid:
         return None
 
@@ -134,14 +134,11 @@ def _binary_strings(array: pa.Array) -> pa.Array:
 
 def _uuid_strings(array: pa.Array) -> pa.Array:
     """Two hexadecimal digits for every byte, and hyphens between the five groups."""
-    filled = array.fill_null(bytes(16)) if array.null_count else array
-    data = np.frombuffer(filled.buffers()[1], dtype=np.uint8)
-    start = filled.offset * 16
-    values = data[start : start + len(filled) * 16].reshape(-1, 16)
+    values = fixed_width_values(array)
     digits = _hexadecimal(values)
     rows = np.full((len(values), 36), ord("-"), dtype=np.uint8)
-    for start, group in ((0, (0, 8)), (9, (8, 12)), (14, (12, 16)), (19, (16, 20)), (24, (20, 32))):
-        rows[:, start : start + group[1] - group[0]] = digits[:, group[0] : group[1]]
+    for hyphens, (start, end) in enumerate(((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))):
+        rows[:, start + hyphens : end + hyphens] = digits[:, start:end]
     text = whole_rows(rows, pa.large_string())
     return pc.if_else(array.is_valid(), text, pa.scalar(None, pa.large_string()))
 
@@ -160,13 +157,3 @@ def _large(text: str) -> pa.Scalar:
 
 def _replace(text: pa.Array, mask: pa.Array, replacements: pa.Array) -> pa.Array:
     return pc.replace_with_mask(text, pc.fill_null(mask, False), replacements)
-
-
-def _is_text(arrow_type: pa.DataType) -> bool:
-    return arrow_type in {pa.string(), pa.large_string(), pa.string_view()}
-
-
-def _is_binary(arrow_type: pa.DataType) -> bool:
-    return arrow_type in {pa.binary(), pa.large_binary(), pa.binary_view()} or (
-        pa.types.is_fixed_size_binary(arrow_type)
-    )

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from floecat.types.errors import InvalidValueError
-from floecat.types.units import NANOS_PER_DAY, NANOS_PER_SECOND, nanos_of_numpy, nanos_per
-from floecat.types.unwrap import unwrap
+from floecat.types.values.units import NANOS_PER_DAY, NANOS_PER_SECOND, nanos_of_numpy, nanos_per
+from floecat.types.values.unwrap import unwrap
 
 _NUMBER: Final = r"([+-]?[0-9]{1,18})"
 _DURATION: Final = re.compile(

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from floecat.types.errors import InvalidValueError
-from floecat.types.unwrap import unwrap
+from floecat.types.values.unwrap import unwrap
 
 MAX_DIGITS: Final = 1_000
 """Before or after the point. An exponent is short to write and could ask for gigabytes of zeros."""
@@ -47,11 +47,10 @@ def format_decimal(value: Decimal) -> str:
 def unscaled(value: Decimal, scale: int) -> int:
     """The integer that is `value` × 10^`scale`; a value with more fraction digits is refused."""
     sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)  # finite, as everything read_decimal returns
     magnitude = int("".join(map(str, digits)))
-    shift = exponent + scale
+    shift = int(exponent) + scale
     if shift >= 0:
-        magnitude *= 10**shift
+        magnitude *= int(10**shift)
     else:
         magnitude, lost = divmod(magnitude, 10**-shift)
         if lost:

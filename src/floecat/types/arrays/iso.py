@@ -8,19 +8,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from floecat.types.calendar import MAX_FOUR_DIGIT_DAY, MIN_FOUR_DIGIT_DAY, format_date
-from floecat.types.ragged import Bytes, Counts, Flags, fixed_rows, kept_bytes, whole_rows
-from floecat.types.temporal import format_timestamp
-from floecat.types.units import MICROS_PER_DAY, NANOS_PER_DAY, nanos_per
+from floecat.types.arrays.ragged import Bytes, Counts, Flags, first_bytes, fixed_rows, whole_rows
+from floecat.types.values.calendar import MAX_FOUR_DIGIT_DAY, MIN_FOUR_DIGIT_DAY, format_date
+from floecat.types.values.temporal import format_timestamp
+from floecat.types.values.units import NANOS_PER_DAY, nanos_per
 
 _DATE_WIDTH = 10
 _TIME_WIDTH = 8
 _FRACTION_WIDTH = 7  # the point and six digits
 
 
+def counts_of(array: pa.Array) -> Counts:
+    """The integers an array is made of, with 0 for NULL."""
+    physical = array if pa.types.is_integer(array.type) else array.view(_integer_like(array.type))
+    counts = physical.cast(pa.int64())
+    filled: Counts = (counts.fill_null(0) if counts.null_count else counts).to_numpy()
+    return filled
+
+
 def date_strings(days: pa.Array) -> pa.Array:
     """ISO text of int32 or int64 epoch days."""
-    counts = _counts(days)
+    counts = counts_of(days)
     unusual = (counts < MIN_FOUR_DIGIT_DAY) | (counts > MAX_FOUR_DIGIT_DAY)
     usual = pa.array(np.where(unusual, 0, counts).astype(np.int32))
     text = usual.cast(pa.date32()).cast(pa.large_string())
@@ -29,16 +37,16 @@ def date_strings(days: pa.Array) -> pa.Array:
 
 def time_strings(array: pa.Array, precision: int | None) -> pa.Array:
     """ISO text of time32 or time64, all within a day."""
-    micros = _micros_of(_counts(array), nanos_per(array.type.unit))
+    micros = _micros_of(counts_of(array), nanos_per(array.type.unit))
     text = pa.array(micros).cast(pa.time64("us")).cast(pa.large_string())
     rows = fixed_rows(text, _TIME_WIDTH + _FRACTION_WIDTH)
     return _restore(array, _with_fraction(rows, micros, precision, ""), None, [])
 
 
 def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa.Array:
-    """ISO text of a timestamp array, in UTC or of the wall clock, with `suffix` (`Z` or nothing)."""
+    """ISO text of a timestamp array, and then `suffix`: `Z` or nothing."""
     unit_nanos = nanos_per(array.type.unit)
-    counts = _counts(array)
+    counts = counts_of(array)
     days = counts // (NANOS_PER_DAY // unit_nanos)
     unusual = (days < MIN_FOUR_DIGIT_DAY) | (days > MAX_FOUR_DIGIT_DAY)
     micros = _micros_of(np.where(unusual, 0, counts) if unusual.any() else counts, unit_nanos)
@@ -54,15 +62,8 @@ def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa
 
 def all_within_day(array: pa.Array) -> bool:
     """Whether a time32 or time64 array has times of day only."""
-    counts = _counts(array)
+    counts = counts_of(array)
     return bool(((counts >= 0) & (counts < NANOS_PER_DAY // nanos_per(array.type.unit))).all())
-
-
-def _counts(array: pa.Array) -> Counts:
-    """The integers an array is made of, with 0 for NULL."""
-    physical = array if pa.types.is_integer(array.type) else array.view(_integer_like(array.type))
-    counts = physical.cast(pa.int64())
-    return (counts.fill_null(0) if counts.null_count else counts).to_numpy()
 
 
 def _integer_like(arrow_type: pa.DataType) -> pa.DataType:
@@ -80,10 +81,12 @@ def _with_fraction(rows: Bytes, micros: Counts, precision: int | None, suffix: s
         kept = whole + (1 + precision if precision else 0)
         return whole_rows(_with_suffix(rows[:, :kept], suffix), pa.large_string())
     digits = _digits_without_trailing_zeros(micros)
-    keep = np.arange(rows.shape[1]) < (whole + digits + (digits > 0))[:, None]
+    lengths = (whole + digits + (digits > 0)).astype(np.uint8)
     if suffix:
-        keep = np.column_stack([keep, np.ones(len(rows), dtype=bool)])
-    return kept_bytes(_with_suffix(rows, suffix), keep, pa.large_string())
+        rows = _with_suffix(rows, suffix)
+        rows[np.arange(len(rows)), lengths] = ord(suffix)
+        lengths += 1
+    return first_bytes(rows, lengths, pa.large_string())
 
 
 def _with_suffix(rows: Bytes, suffix: str) -> Bytes:
@@ -92,9 +95,9 @@ def _with_suffix(rows: Bytes, suffix: str) -> Bytes:
     return np.column_stack([rows, np.full(len(rows), ord(suffix), dtype=np.uint8)])
 
 
-def _digits_without_trailing_zeros(micros: Counts) -> Counts:
+def _digits_without_trailing_zeros(micros: Counts) -> Bytes:
     fraction = (micros % 1_000_000).astype(np.int32)
-    digits = np.full(len(micros), 6, dtype=np.int64)
+    digits = np.full(len(micros), 6, dtype=np.uint8)
     for power in (10, 100, 1_000, 10_000, 100_000, 1_000_000):
         digits -= fraction % power == 0
     return digits

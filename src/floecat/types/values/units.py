@@ -30,6 +30,15 @@ def nanos_per(unit: str) -> int:
     return _NANOS[unit]
 
 
+def numpy_moment(nanos: int) -> np.datetime64:
+    """A moment in the finest unit from microseconds on that 64 bits can count it in."""
+    if abs(micros := nanos // 1_000) < 1 << 63:
+        return np.datetime64(micros, "us")
+    if abs(millis := nanos // 1_000_000) < 1 << 63:
+        return np.datetime64(millis, "ms")
+    return np.datetime64(nanos // NANOS_PER_SECOND, "s")
+
+
 def nanos_of_numpy(value: np.datetime64 | np.timedelta64) -> int:
     """The count of a numpy value in nanoseconds, exact whatever the year."""
     if np.isnat(value):

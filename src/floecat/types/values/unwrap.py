@@ -1,4 +1,4 @@
-"""numpy and pyarrow scalars to the Python value inside.
+"""What is inside numpy's and pyarrow's scalars and arrays.
 
 Dates, times and durations of either library keep their unit: `temporal` and `intervals` read them,
 since Python's own classes can't hold every year or nanoseconds.
@@ -6,6 +6,7 @@ since Python's own classes can't hold every year or nanoseconds.
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from floecat.types.errors import InvalidValueError
 
@@ -19,6 +20,18 @@ def unwrap(value: object) -> object:
     if value is None:
         raise InvalidValueError("NULL has no canonical string; leave the bound unset")
     return value
+
+
+def unwrap_array(array: pa.Array) -> pa.Array:
+    """The array without dictionaries, runs and extensions."""
+    arrow_type = array.type
+    if isinstance(arrow_type, pa.BaseExtensionType):
+        return unwrap_array(array.storage)
+    if pa.types.is_dictionary(arrow_type):
+        return unwrap_array(array.dictionary_decode())
+    if pa.types.is_run_end_encoded(arrow_type):
+        return unwrap_array(pc.run_end_decode(array))
+    return array
 
 
 def _unwrap_arrow(scalar: pa.Scalar) -> object:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from floecat.types.errors import InvalidValueError
-from floecat.types.unwrap import unwrap
+from floecat.types.values.unwrap import unwrap
 
 PLAIN_FROM: Final = 1e-3
 PLAIN_BELOW: Final = 1e7
@@ -35,16 +35,26 @@ def format_float(value: float) -> str:
     return _special_or_scientific(value, str(single))
 
 
+def canonical_double(value: float) -> str:
+    """The canonical string: Java's, but `-0.0` is `0.0`."""
+    return format_double(value + 0.0)
+
+
+def canonical_float(value: float) -> str:
+    """The canonical string: Java's, but `-0.0` is `0.0`."""
+    return format_float(value + 0.0)
+
+
 def read_double(value: object) -> float:
-    """A DOUBLE of a number or its text. `-0.0` is `0.0`."""
+    """A DOUBLE of a number or its text."""
     value = unwrap(value)
     match value:
         case float():
-            return value + 0.0
+            return value
         case int() if not isinstance(value, bool):
             return _exact_double(value)
         case str():
-            return _number(value) + 0.0
+            return _number(value)
         case _:
             raise InvalidValueError(f"{value!r} isn't a floating-point number; give a float")
 
@@ -113,5 +123,5 @@ def _nearest_float_of_text(text: str) -> float:
     else:
         nearest = float(pa.scalar(text.lstrip("+")).cast(pa.float32()).as_py())
         if math.isfinite(nearest):
-            return nearest + 0.0
+            return nearest
     raise InvalidValueError(f"{text!r} is too large for FLOAT; make the column a DOUBLE")

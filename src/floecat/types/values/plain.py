@@ -13,15 +13,15 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.calendar import format_date, python_date, read_date
-from floecat.types.decimals import format_decimal, read_decimal
 from floecat.types.errors import InvalidValueError
-from floecat.types.floats import format_double, format_float, read_double, read_float
-from floecat.types.intervals import format_interval, read_interval
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.scalars import (
+from floecat.types.values.calendar import format_date, python_date, read_date
+from floecat.types.values.decimals import format_decimal, read_decimal
+from floecat.types.values.floats import canonical_double, canonical_float, read_double, read_float
+from floecat.types.values.intervals import format_interval, read_interval
+from floecat.types.values.scalars import (
     format_binary,
     format_boolean,
     read_binary,
@@ -30,7 +30,7 @@ from floecat.types.scalars import (
     read_string,
     read_uuid,
 )
-from floecat.types.temporal import (
+from floecat.types.values.temporal import (
     format_time,
     format_timestamp,
     python_instant,
@@ -121,8 +121,8 @@ _READERS: Final[dict[Kind, Callable[[object], Plain]]] = {
 _FORMATTERS: Final[dict[Kind, Callable[[Any], str]]] = {
     Kind.BOOLEAN: format_boolean,
     Kind.INT: str,
-    Kind.FLOAT: format_float,
-    Kind.DOUBLE: format_double,
+    Kind.FLOAT: canonical_float,
+    Kind.DOUBLE: canonical_double,
     Kind.DATE: format_date,
     Kind.STRING: str,
     Kind.BINARY: format_binary,
