@@ -12,7 +12,7 @@ from floecat.types.errors import NotOrderableError
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.values.floats import order_of_float, read_double
+from floecat.types.values.floats import order_of_float, read_double, read_float
 from floecat.types.values.plain import read_value
 
 SortKey = Callable[[object], Any]
@@ -25,7 +25,9 @@ def sort_key(logical: LogicalType, policy: TimestampPolicy = _DEFAULT_POLICY) ->
     """A key for `sorted`, `min` and `max` over values, canonical strings, or a mix of the two."""
     if not logical.kind.is_orderable:
         raise NotOrderableError(f"{logical} has no order; ignore bounds of such columns")
-    if logical.kind in {Kind.FLOAT, Kind.DOUBLE}:
+    if logical.kind is Kind.FLOAT:
+        return lambda value: order_of_float(read_float(value))
+    if logical.kind is Kind.DOUBLE:
         return lambda value: order_of_float(read_double(value))
     return lambda value: read_value(logical, value, policy)
 

@@ -119,7 +119,8 @@ def _minimal_lengths(rows: Bytes) -> Bytes:
     sign = rows[:, :1] >> 7
     is_copy = (rows[:, :-1] == sign * 0xFF) & (rows[:, 1:] >> 7 == sign)
     copies = np.logical_and.accumulate(is_copy, axis=1).sum(axis=1)
-    return np.subtract(rows.shape[1], copies).astype(np.uint8)
+    lengths: Bytes = (rows.shape[1] - copies).astype(np.uint8)
+    return lengths
 
 
 def _with_one_nan(array: pa.Array) -> pa.Array:

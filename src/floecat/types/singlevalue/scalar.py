@@ -16,7 +16,7 @@ from floecat.types.singlevalue.primitives import Primitive, PrimitiveName
 from floecat.types.values.decimals import scaled, unscaled
 from floecat.types.values.plain import Value, python_value, read_value
 from floecat.types.values.scalars import read_string, read_uuid
-from floecat.types.values.units import NANOS_PER_DAY
+from floecat.types.values.units import NANOS_PER_DAY, numpy_moment
 
 _POLICY: Final = TimestampPolicy()
 
@@ -73,7 +73,7 @@ def decode_single_value(primitive: Primitive, data: bytes) -> Value:
         case PrimitiveName.TIMESTAMP | PrimitiveName.TIMESTAMPTZ:
             return python_value(primitive.logical, _timestamp_nanos(primitive, data, 1_000))
         case PrimitiveName.TIMESTAMP_NS | PrimitiveName.TIMESTAMPTZ_NS:
-            return np.datetime64(_timestamp_nanos(primitive, data, 1), "ns")
+            return numpy_moment(_timestamp_nanos(primitive, data, 1), "ns")
         case _:
             return python_value(primitive.logical, _unpack(primitive, data))
 

@@ -89,15 +89,11 @@ def _days_of_text(text: str) -> int:
 
 
 def _whole_days(value: float | Decimal) -> int:
-    if not _is_whole(value) or abs(value) > _MAX_EPOCH_DAY:
+    number = Decimal(value)
+    is_whole = number.is_finite() and number == number.to_integral_value()
+    if not is_whole or abs(number) > _MAX_EPOCH_DAY:
         raise InvalidValueError(f"{value!r} isn't a whole number of days since 1970-01-01")
-    return int(value)
-
-
-def _is_whole(value: float | Decimal) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_finite() and value == value.to_integral_value()
-    return value.is_integer() if isinstance(value, float) else True
+    return int(number)
 
 
 def _whole_days_of_numpy(value: np.datetime64) -> int:

@@ -116,7 +116,7 @@ def python_instant(nanos: int) -> datetime | np.datetime64:
     """The aware datetime in UTC, to the microsecond; in years that Python hasn't, numpy's."""
     if _FIRST_PYTHON_DAY <= nanos // NANOS_PER_DAY <= _LAST_PYTHON_DAY:
         return _PYTHON_EPOCH + timedelta(microseconds=nanos // 1_000)
-    return numpy_moment(nanos)
+    return numpy_moment(nanos, "us")
 
 
 def python_wall_clock(nanos: int) -> datetime | np.datetime64:

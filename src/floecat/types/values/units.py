@@ -25,18 +25,20 @@ _NANOS: Final = MappingProxyType(
 )
 
 
+_MOMENT_UNITS: Final = ("ns", "us", "ms", "s")
+
+
 def nanos_per(unit: str) -> int:
     """Nanoseconds in one `unit`, by numpy's and pyarrow's names (`s`, `ms`, `us`, `ns`, …)."""
     return _NANOS[unit]
 
 
-def numpy_moment(nanos: int) -> np.datetime64:
-    """A moment in the finest unit from microseconds on that 64 bits can count it in."""
-    if abs(micros := nanos // 1_000) < 1 << 63:
-        return np.datetime64(micros, "us")
-    if abs(millis := nanos // 1_000_000) < 1 << 63:
-        return np.datetime64(millis, "ms")
-    return np.datetime64(nanos // NANOS_PER_SECOND, "s")
+def numpy_moment(nanos: int, finest: str) -> np.datetime64:
+    """A moment in numpy's unit `finest`, or the next coarser one whose 64 bits reach that far."""
+    units = _MOMENT_UNITS[_MOMENT_UNITS.index(finest) :]
+    unit = next(unit for unit in units if abs(nanos // _NANOS[unit]) < 1 << 63)
+    moment: np.datetime64 = np.int64(nanos // _NANOS[unit]).astype(f"datetime64[{unit}]")
+    return moment
 
 
 def nanos_of_numpy(value: np.datetime64 | np.timedelta64) -> int:
