@@ -1,8 +1,19 @@
 """What can be wrong with a type or a value. Every message says what to do about it."""
 
-from typing import Self
+from typing import Final, Self
 
 from floecat.errors import InvalidArgumentError
+
+_MAX_SHOWN: Final = 100
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: not all of a megabyte, and even if Python won't print it."""
+    try:
+        text = repr(value)
+    except ValueError:  # more digits than Python converts to text
+        return f"a very long {type(value).__name__}"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
 class InvalidTypeError(InvalidArgumentError):

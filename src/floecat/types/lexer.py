@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from floecat.types.errors import InvalidTypeError
+from floecat.types.errors import InvalidTypeError, shown
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:
@@ -41,7 +41,9 @@ def tokens_of(text: str) -> list[Token]:
     while position < len(text):
         found = _TOKEN.match(text, position)
         if found is None:
-            raise InvalidTypeError(f"can't read type {text!r} from {text[position:]!r} on")
+            raise InvalidTypeError(
+                f"can't read type {shown(text)} from {shown(text[position:])} on"
+            )
         tokens.append(_token(found))
         position = found.end()
     return [*tokens, END]

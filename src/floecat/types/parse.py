@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from floecat.types.aliases import ALIASES
-from floecat.types.errors import InvalidTypeError, UnsupportedTypeError
+from floecat.types.errors import InvalidTypeError, UnsupportedTypeError, shown
 from floecat.types.kinds import IntervalRange, Kind
 from floecat.types.lexer import END, Token, tokens_of
 from floecat.types.logical import LogicalType, StructField, decimal_type
@@ -83,7 +83,7 @@ class _Parser:
         if not self._peek().word:
             raise self._error()
         raise UnsupportedTypeError(
-            f"{self._peek().text!r} in type {self._text!r} isn't a type Floecat knows"
+            f"{shown(self._peek().text)} in type {shown(self._text)} isn't a type Floecat knows"
         )
 
     def _with_array_suffixes(self, logical: LogicalType) -> LogicalType:
@@ -146,7 +146,7 @@ class _Parser:
             return logical
         if logical.kind is Kind.TIME:
             raise UnsupportedTypeError(
-                f"{self._text!r}: a time of day with a zone has no logical type; use TIME"
+                f"{shown(self._text)}: a time of day with a zone has no logical type; use TIME"
             )
         return replace(logical, kind=Kind.TIMESTAMPTZ)
 
@@ -256,8 +256,8 @@ class _Parser:
             raise self._error()
 
     def _error(self) -> InvalidTypeError:
-        where = "its end" if self._peek() is END else repr(self._peek().text)
-        return InvalidTypeError(f"type {self._text!r} isn't one Floecat can read, at {where}")
+        where = "its end" if self._peek() is END else shown(self._peek().text)
+        return InvalidTypeError(f"type {shown(self._text)} isn't one Floecat can read, at {where}")
 
 
 def _range_of(field: str) -> IntervalRange:

@@ -21,11 +21,12 @@ _MAX_DECIMAL128_DIGITS: Final = 38
 
 def decode_single_values(primitive: Primitive, array: pa.Array) -> pa.Array:
     """The values of an array of bytes, in the primitive's natural Arrow type. NULL stays NULL."""
+    array = array.cast(pa.large_binary())
     match primitive.name:
         case PrimitiveName.STRING:
             return _decode_text(array)
         case PrimitiveName.BINARY | PrimitiveName.FIXED:
-            return array.cast(pa.large_binary())
+            return array
         case PrimitiveName.UUID:
             return _decode_uuids(primitive, array)
         case PrimitiveName.DECIMAL:

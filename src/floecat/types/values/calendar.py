@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.units import NANOS_PER_DAY, nanos_of_numpy
 from floecat.types.values.unwrap import unwrap
 
@@ -35,7 +35,7 @@ def read_date(value: object) -> int:
     value = unwrap(value)
     match value:
         case datetime():
-            raise InvalidValueError(f"{value!r} is a timestamp; give its date for a DATE")
+            raise InvalidValueError(f"{shown(value)} is a timestamp; give its date for a DATE")
         case date():
             return value.toordinal() - _EPOCH
         case np.datetime64():
@@ -45,13 +45,13 @@ def read_date(value: object) -> int:
         case pa.Date64Scalar():
             return int(value.value) // MILLIS_PER_DAY
         case bool():
-            raise InvalidValueError(f"{value!r} isn't a date")
+            raise InvalidValueError(f"{shown(value)} isn't a date")
         case int() | float() | Decimal():
             return _whole_days(value)
         case str():
             return _days_of_text(value)
         case _:
-            raise InvalidValueError(f"{value!r} isn't a date; give a date or YYYY-MM-DD")
+            raise InvalidValueError(f"{shown(value)} isn't a date; give a date or YYYY-MM-DD")
 
 
 def format_date(days: int) -> str:
@@ -84,7 +84,7 @@ def python_date(days: int) -> date | np.datetime64:
 def _days_of_text(text: str) -> int:
     found = _DATE.fullmatch(text)
     if found is None:
-        raise InvalidValueError(f"{text!r} isn't a date; write YYYY-MM-DD")
+        raise InvalidValueError(f"{shown(text)} isn't a date; write YYYY-MM-DD")
     return days_of(int(found[1]), int(found[2]), int(found[3]))
 
 
@@ -92,12 +92,12 @@ def _whole_days(value: float | Decimal) -> int:
     number = Decimal(value)
     is_whole = number.is_finite() and number == number.to_integral_value()
     if not is_whole or abs(number) > _MAX_EPOCH_DAY:
-        raise InvalidValueError(f"{value!r} isn't a whole number of days since 1970-01-01")
+        raise InvalidValueError(f"{shown(value)} isn't a whole number of days since 1970-01-01")
     return int(number)
 
 
 def _whole_days_of_numpy(value: np.datetime64) -> int:
     days, rest = divmod(nanos_of_numpy(value), NANOS_PER_DAY)
     if rest:
-        raise InvalidValueError(f"{value!r} has a time of day; give its date for a DATE")
+        raise InvalidValueError(f"{shown(value)} has a time of day; give its date for a DATE")
     return days

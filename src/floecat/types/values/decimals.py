@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.unwrap import unwrap
 
 MAX_DIGITS: Final = 1_000
@@ -28,9 +28,13 @@ def read_decimal(value: object) -> Decimal:
         case str() if _NUMBER.fullmatch(value):
             number = Decimal(value)
         case float():
-            raise InvalidValueError(f"{value!r} is a float; give a Decimal or its digits as text")
+            raise InvalidValueError(
+                f"{shown(value)} is a float; give a Decimal or its digits as text"
+            )
         case _:
-            raise InvalidValueError(f"{value!r} isn't a decimal; give a finite Decimal or its text")
+            raise InvalidValueError(
+                f"{shown(value)} isn't a decimal; give a finite Decimal or its text"
+            )
     if number and not -MAX_DIGITS <= number.adjusted() < MAX_DIGITS:
         raise InvalidValueError(f"a decimal of more than {MAX_DIGITS} digits has no canonical form")
     return number
@@ -54,7 +58,7 @@ def unscaled(value: Decimal, scale: int) -> int:
     else:
         magnitude, lost = divmod(magnitude, 10**-shift)
         if lost:
-            raise InvalidValueError(f"{value} has more than {scale} digits after the point")
+            raise InvalidValueError(f"{shown(value)} has more than {scale} digits after the point")
     return -magnitude if sign else magnitude
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.unwrap import unwrap
 
 PLAIN_FROM: Final = 1e-3
@@ -56,7 +56,7 @@ def read_double(value: object) -> float:
         case str():
             return _number(value)
         case _:
-            raise InvalidValueError(f"{value!r} isn't a floating-point number; give a float")
+            raise InvalidValueError(f"{shown(value)} isn't a floating-point number; give a float")
 
 
 def read_float(value: object) -> float:
@@ -68,7 +68,7 @@ def read_float(value: object) -> float:
     with np.errstate(over="ignore"):
         nearest = float(np.float32(double))
     if math.isinf(nearest) and not math.isinf(double):
-        raise InvalidValueError(f"{double!r} is too large for FLOAT; make the column a DOUBLE")
+        raise InvalidValueError(f"{shown(double)} is too large for FLOAT; make the column a DOUBLE")
     return nearest
 
 
@@ -111,7 +111,7 @@ def _exact_double(value: int) -> float:
 def _number(text: str) -> float:
     if _NUMBER.fullmatch(text) or _SPECIAL.fullmatch(text):
         return float(text)
-    raise InvalidValueError(f"{text!r} isn't a floating-point number")
+    raise InvalidValueError(f"{shown(text)} isn't a floating-point number")
 
 
 def _nearest_float_of_text(text: str) -> float:
@@ -124,4 +124,4 @@ def _nearest_float_of_text(text: str) -> float:
         nearest = float(pa.scalar(text.lstrip("+")).cast(pa.float32()).as_py())
         if math.isfinite(nearest):
             return nearest
-    raise InvalidValueError(f"{text!r} is too large for FLOAT; make the column a DOUBLE")
+    raise InvalidValueError(f"{shown(text)} is too large for FLOAT; make the column a DOUBLE")

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.units import NANOS_PER_DAY, NANOS_PER_SECOND, nanos_of_numpy, nanos_per
 from floecat.types.values.unwrap import unwrap
 
@@ -41,7 +41,7 @@ def read_interval(value: object) -> pa.MonthDayNano:
             return _of_text(value)
         case _:
             raise InvalidValueError(
-                f"{value!r} isn't an interval; give a timedelta or an ISO 8601 duration (P1DT2H)"
+                f"{shown(value)} isn't an interval; give a timedelta or an ISO 8601 duration (P1DT2H)"
             )
 
 
@@ -60,7 +60,9 @@ def format_interval(interval: pa.MonthDayNano) -> str:
 def _of_text(text: str) -> pa.MonthDayNano:
     found = _DURATION.fullmatch(text)
     if found is None:
-        raise InvalidValueError(f"{text!r} isn't an ISO 8601 duration, such as P1Y2M or P1DT2H3.5S")
+        raise InvalidValueError(
+            f"{shown(text)} isn't an ISO 8601 duration, such as P1Y2M or P1DT2H3.5S"
+        )
     sign = -1 if found[1] == "-" else 1
     years, months, weeks, days, hours, minutes = (int(found[i] or 0) for i in range(2, 8))
     seconds = int(found[9] or 0) * NANOS_PER_SECOND + int((found[10] or "").ljust(9, "0"))

@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
@@ -98,7 +98,7 @@ def _read_timestamptz(value: object) -> int:
     moment = read_moment(value)
     if not moment.is_instant:
         raise InvalidValueError(
-            f"{value!r} has no zone, and TIMESTAMPTZ needs one: add Z or an offset, or make the "
+            f"{shown(value)} has no zone, and TIMESTAMPTZ needs one: add Z or an offset, or make the "
             "column a TIMESTAMP"
         )
     return moment.nanos

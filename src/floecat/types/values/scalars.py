@@ -6,7 +6,7 @@ import re
 from typing import Final
 from uuid import UUID
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.unwrap import unwrap
 
 MAX_INT_BITS: Final = 3_300
@@ -25,7 +25,9 @@ def read_boolean(value: object) -> bool:
         case str() if value.lower() in {"true", "false"}:
             return value.lower() == "true"
         case _:
-            raise InvalidValueError(f"{value!r} isn't a boolean; give True, False or their text")
+            raise InvalidValueError(
+                f"{shown(value)} isn't a boolean; give True, False or their text"
+            )
 
 
 def read_int(value: object) -> int:
@@ -40,7 +42,7 @@ def read_int(value: object) -> int:
             raise InvalidValueError(f"an integer of {value.bit_length()} bits is too large for INT")
         case str() if _INTEGER.fullmatch(value):
             return int(value)
-    raise InvalidValueError(f"{value!r} isn't an integer; give an int or its digits")
+    raise InvalidValueError(f"{shown(value)} isn't an integer; give an int or its digits")
 
 
 def read_string(value: object) -> str:
@@ -52,7 +54,7 @@ def read_string(value: object) -> str:
         case bytes() | bytearray() | memoryview():
             return _utf8(bytes(value))
         case _:
-            raise InvalidValueError(f"{value!r} isn't text; give a str")
+            raise InvalidValueError(f"{shown(value)} isn't text; give a str")
 
 
 def read_binary(value: object) -> bytes:
@@ -66,7 +68,7 @@ def read_binary(value: object) -> bytes:
         case str():
             return _from_base64(value)
         case _:
-            raise InvalidValueError(f"{value!r} isn't binary; give bytes or their base64")
+            raise InvalidValueError(f"{shown(value)} isn't binary; give bytes or their base64")
 
 
 def read_uuid(value: object) -> UUID:
@@ -80,7 +82,9 @@ def read_uuid(value: object) -> UUID:
         case str() if _UUID.fullmatch(value.lower()):
             return UUID(value)
         case _:
-            raise InvalidValueError(f"{value!r} isn't a UUID; give a UUID, 16 bytes or their text")
+            raise InvalidValueError(
+                f"{shown(value)} isn't a UUID; give a UUID, 16 bytes or their text"
+            )
 
 
 def format_boolean(value: bool) -> str:
@@ -97,7 +101,9 @@ def _encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidValueError(f"{text!r} has lone surrogates, which UTF-8 can't hold") from None
+        raise InvalidValueError(
+            f"{shown(text)} has lone surrogates, which UTF-8 can't hold"
+        ) from None
     return text
 
 
@@ -106,7 +112,7 @@ def _utf8(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise InvalidValueError(
-            f"{data!r} isn't UTF-8; if the column holds bytes, make it a BINARY"
+            f"{shown(data)} isn't UTF-8; if the column holds bytes, make it a BINARY"
         ) from None
 
 
@@ -115,5 +121,5 @@ def _from_base64(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise InvalidValueError(
-            f"{text!r} isn't base64; give bytes, or their base64 with padding"
+            f"{shown(text)} isn't base64; give bytes, or their base64 with padding"
         ) from None

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.calendar import DATE_PATTERN, days_of, format_date
 from floecat.types.values.units import (
     NANOS_PER_DAY,
@@ -66,7 +66,7 @@ def read_time(value: object) -> int:
             return _nanos_of_time_text(value)
         case _:
             raise InvalidValueError(
-                f"{value!r} isn't a time of day; give a time without a zone or HH:MM:SS"
+                f"{shown(value)} isn't a time of day; give a time without a zone or HH:MM:SS"
             )
 
 
@@ -85,7 +85,7 @@ def read_moment(value: object) -> Moment:
             return _moment_of_text(value)
         case _:
             raise InvalidValueError(
-                f"{value!r} isn't a timestamp; give a datetime or YYYY-MM-DDTHH:MM:SS "
+                f"{shown(value)} isn't a timestamp; give a datetime or YYYY-MM-DDTHH:MM:SS "
                 "(a number's unit would be a guess)"
             )
 
@@ -138,12 +138,12 @@ def _moment_of_text(text: str) -> Moment:
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
         raise InvalidValueError(
-            f"{text!r} isn't a timestamp; write YYYY-MM-DDTHH:MM:SS[.ffffff], with Z or an offset "
+            f"{shown(text)} isn't a timestamp; write YYYY-MM-DDTHH:MM:SS[.ffffff], with Z or an offset "
             "if it is an instant"
         )
     days = days_of(int(found[1]), int(found[2]), int(found[3]))
     if abs(days) > _MAX_DAYS:
-        raise InvalidValueError(f"{text!r} is further away than 64-bit seconds can count")
+        raise InvalidValueError(f"{shown(text)} is further away than 64-bit seconds can count")
     nanos = days * NANOS_PER_DAY + _nanos_of_day(text, found[4], found[5], found[6], found[7])
     if found["utc"]:
         return Moment(nanos, is_instant=True, is_wall_clock=False)
@@ -157,7 +157,7 @@ def _moment_of_text(text: str) -> Moment:
 def _nanos_of_time_text(text: str) -> int:
     found = _TIME.fullmatch(text)
     if found is None:
-        raise InvalidValueError(f"{text!r} isn't a time of day; write HH:MM:SS[.ffffff]")
+        raise InvalidValueError(f"{shown(text)} isn't a time of day; write HH:MM:SS[.ffffff]")
     return _nanos_of_day(text, found[1], found[2], found[3], found[4])
 
 
@@ -166,7 +166,7 @@ def _nanos_of_day(
 ) -> int:
     hours, minutes, seconds = int(hour), int(minute), int(second or 0)
     if hours > 23 or minutes > 59 or seconds > 59:
-        raise InvalidValueError(f"{text!r}: a time of day is 00:00:00 to 23:59:59.999999")
+        raise InvalidValueError(f"{shown(text)}: a time of day is 00:00:00 to 23:59:59.999999")
     whole = ((hours * 60 + minutes) * 60 + seconds) * NANOS_PER_SECOND
     return whole + int((fraction or "").ljust(9, "0"))
 

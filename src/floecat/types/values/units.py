@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from floecat.types.errors import InvalidValueError
+from floecat.types.errors import InvalidValueError, shown
 
 NANOS_PER_SECOND: Final = 1_000_000_000
 NANOS_PER_DAY: Final = 86_400 * NANOS_PER_SECOND
@@ -49,5 +49,7 @@ def nanos_of_numpy(value: np.datetime64 | np.timedelta64) -> int:
     if unit in {"Y", "M"} and isinstance(value, np.datetime64):
         value, unit, step = value.astype("datetime64[D]"), "D", 1
     if unit not in _NANOS:
-        raise InvalidValueError(f"{value!r} counts in {unit!r}; use nanoseconds or a coarser unit")
+        raise InvalidValueError(
+            f"{shown(value)} counts in {unit!r}; use nanoseconds or a coarser unit"
+        )
     return int(value.astype(np.int64)) * step * _NANOS[unit]
