@@ -4,6 +4,7 @@ Uniform bit patterns reach far years, subnormals and NaNs; a second half of ever
 what real columns look like. Every tenth value is NULL.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -72,9 +73,10 @@ def _decimals(arrow_type: pa.DataType) -> Build:
     def build(rng: Generator, count: int) -> pa.Array:
         width = arrow_type.byte_width
         rows = np.frombuffer(rng.bytes(count * width), dtype=np.uint8).reshape(count, width).copy()
-        # Numbers of every length: all but the last few bytes repeat the sign.
-        lengths = rng.integers(1, width, count)
-        for length in range(1, width):
+        # Numbers of every length the precision has: all but the first bytes repeat the sign.
+        longest = int(arrow_type.precision * math.log2(10)) // 8
+        lengths = rng.integers(1, longest, count, endpoint=True)
+        for length in range(1, longest + 1):
             chosen = lengths == length
             rows[chosen, length:] = (rows[chosen, length - 1 : length] >> 7) * 0xFF
         rows[rng.random(count) < 0.1] = 0

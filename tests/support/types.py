@@ -1,5 +1,6 @@
 """Hypothesis strategies for logical types and for values of every kind, edges included."""
 
+import math
 from datetime import UTC, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,7 @@ from floecat.types.logical import LogicalType, StructField
 
 Strategy = st.SearchStrategy[Any]
 
-FLOATS = st.floats(width=32) | st.sampled_from([-0.0, 1e7, 1e-3, 9999999.0, float("nan")])
+FLOATS = st.floats(width=32) | st.sampled_from([-0.0, 1e7, 9999999.0, float("nan")])
 DOUBLES = st.floats() | st.sampled_from([-0.0, 5e-324, 1e7, 9999999.0, 1e-3, float("nan")])
 DECIMALS = st.builds(
     lambda unscaled, exponent: Decimal(unscaled).scaleb(exponent),
@@ -48,6 +49,11 @@ VALUES: dict[LogicalType, Strategy] = {
 """For every kind that has canonical strings: values that survive a round trip."""
 
 ORDERED = {logical: values for logical, values in VALUES.items() if logical.kind.is_orderable}
+
+
+def is_nan(value: object) -> bool:
+    """Whether a value isn't even equal to itself."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def typed_values(values: dict[LogicalType, Strategy]) -> st.SearchStrategy[tuple[LogicalType, Any]]:

@@ -45,7 +45,7 @@ def test_instants_are_read_off_the_sessions_clock(value: object, text: str) -> N
     assert PARIS.encode_to_string(types.TIMESTAMP, value) == text
 
 
-@given(st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(9000, 1, 1), timezones=st.just(dt.UTC)))
+@given(st.datetimes(timezones=st.just(dt.UTC)).filter(lambda at: 1900 < at.year < 9000))
 def test_the_sessions_clock_is_pythons(instant: dt.datetime) -> None:
     wall = instant.astimezone(ZoneInfo("Europe/Paris")).replace(tzinfo=None)
     assert PARIS.decode_from_string(types.TIMESTAMP, instant.isoformat()) == wall

@@ -26,6 +26,9 @@ def whole_rows(rows: Bytes, arrow_type: pa.DataType) -> pa.Array:
 
 def first_bytes(rows: Bytes, lengths: Bytes, arrow_type: pa.DataType) -> pa.Array:
     """An array whose values are the first `lengths` bytes of each row."""
+    longest = int(lengths.max(initial=0))
+    if longest == int(lengths.min(initial=longest)):
+        return whole_rows(rows[:, :longest], arrow_type)
     keep = np.arange(rows.shape[1], dtype=np.uint8) < lengths[:, None]
     return _array(arrow_type, _offsets(lengths), rows[keep])
 

@@ -91,6 +91,8 @@ def _scientific(value: float, shortest: str) -> str:
     sign = "-" if value < 0 else ""
     plain, _, power = shortest.lstrip("-").partition("e")
     whole, _, fraction = plain.partition(".")
+    if power and fraction:
+        return f"{sign}{plain}E{int(power)}"
     digits = (whole + fraction).lstrip("0")
     exponent = int(power or 0) + len(whole) - 1 - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")

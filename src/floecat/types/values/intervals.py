@@ -41,7 +41,7 @@ def read_interval(value: object) -> pa.MonthDayNano:
             return _of_text(value)
         case _:
             raise InvalidValueError(
-                f"{shown(value)} isn't an interval; give a timedelta or an ISO 8601 duration (P1DT2H)"
+                f"{shown(value)} isn't an interval; give a timedelta or a duration such as P1DT2H"
             )
 
 

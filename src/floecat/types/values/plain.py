@@ -98,8 +98,8 @@ def _read_timestamptz(value: object) -> int:
     moment = read_moment(value)
     if not moment.is_instant:
         raise InvalidValueError(
-            f"{shown(value)} has no zone, and TIMESTAMPTZ needs one: add Z or an offset, or make the "
-            "column a TIMESTAMP"
+            f"{shown(value)} has no zone, and TIMESTAMPTZ needs one: add Z or an offset, or make "
+            "the column a TIMESTAMP"
         )
     return moment.nanos
 

@@ -138,8 +138,8 @@ def _moment_of_text(text: str) -> Moment:
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
         raise InvalidValueError(
-            f"{shown(text)} isn't a timestamp; write YYYY-MM-DDTHH:MM:SS[.ffffff], with Z or an offset "
-            "if it is an instant"
+            f"{shown(text)} isn't a timestamp; write YYYY-MM-DDTHH:MM:SS[.ffffff], with Z or an "
+            "offset if it is an instant"
         )
     days = days_of(int(found[1]), int(found[2]), int(found[3]))
     if abs(days) > _MAX_DAYS:
