@@ -236,10 +236,10 @@ def expected(logical: LogicalType, value: Any) -> Any:
 
 @given(st.integers(-(2**63) + 1, 2**63 - 1))
 def test_far_years_are_numpys(micros: int) -> None:
-    """numpy counts the same calendar, and writes it with a sign only before the year 0."""
+    """numpy counts the same calendar, and reads it without a plus sign."""
     value = np.datetime64(micros, "us")
     text = ENCODERS.encode_to_string(precise(Kind.TIMESTAMP, 6), value)
-    assert text.lstrip("+") == str(value)
+    assert np.datetime64(text.lstrip("+"), "us") == value
     assert text.startswith("+") == (value >= np.datetime64("10000-01-01", "us"))
 
 
