@@ -92,15 +92,20 @@ def python_order(first: Any, second: Any) -> int:
     """The order Python has for decoded values, NaN last."""
     if is_nan(first) or is_nan(second):
         return int(is_nan(first)) - int(is_nan(second))
-    if isinstance(first, np.datetime64) != isinstance(second, np.datetime64):
-        first, second = np.datetime64(_naive(first), "us"), np.datetime64(_naive(second), "us")
+    if isinstance(first, dt.date | np.datetime64):
+        first, second = _numpy(first), _numpy(second)
     return int(first > second) - int(first < second)
 
 
-def _naive(value: Any) -> Any:
-    if isinstance(value, dt.datetime) and value.tzinfo is not None:
-        return value.astimezone(dt.UTC).replace(tzinfo=None)
-    return value
+def _numpy(value: Any) -> np.datetime64:
+    """numpy's form of what decoding gives, so that near and far years compare."""
+    match value:
+        case dt.datetime():
+            return np.datetime64(value.replace(tzinfo=None), "us")  # decoded in UTC, if zoned
+        case dt.date():
+            return np.datetime64(value, "D")
+        case _:
+            return np.datetime64(value)
 
 
 @given(typed_pairs())
