@@ -50,6 +50,7 @@ def test_kinds_and_ranges_are_the_contracts() -> None:
         types_pb2.LogicalType(),
         types_pb2.LogicalType(kind=99),  # type: ignore[arg-type]  # from a newer version
         types_pb2.LogicalType(kind=types_pb2.LTK_INT, precision=3),
+        types_pb2.LogicalType(kind=types_pb2.LTK_DECIMAL, precision=0),
         types_pb2.LogicalType(
             kind=types_pb2.LTK_INTERVAL,
             interval_range=9,  # type: ignore[arg-type]  # from a newer version

@@ -56,6 +56,7 @@ CANONICAL = {
     "float8": "DOUBLE",
     "double precision": "DOUBLE",
     "float(24)": "FLOAT",
+    "float(25)": "DOUBLE",
     "float(53)": "DOUBLE",
     "numeric": "DECIMAL",
     "numeric(10)": "DECIMAL(10,0)",

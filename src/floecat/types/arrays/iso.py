@@ -4,18 +4,33 @@ pyarrow writes the years 0000 to 9999 with all six fraction digits; here the `T`
 right number of digits are put in, and other years are left to the scalar code.
 """
 
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from floecat.types.arrays.ragged import Bytes, Counts, Flags, first_bytes, fixed_rows, whole_rows
-from floecat.types.values.calendar import MAX_FOUR_DIGIT_DAY, MIN_FOUR_DIGIT_DAY, format_date
+from floecat.types.arrays.ragged import (
+    Bytes,
+    Counts,
+    Flags,
+    first_bytes,
+    fixed_rows,
+    whole_rows,
+    with_nulls_of,
+)
+from floecat.types.values.calendar import (
+    MAX_FOUR_DIGIT_DAY,
+    MILLIS_PER_DAY,
+    MIN_FOUR_DIGIT_DAY,
+    format_date,
+)
 from floecat.types.values.temporal import format_timestamp
 from floecat.types.values.units import NANOS_PER_DAY, nanos_per
 
-_DATE_WIDTH = 10
-_TIME_WIDTH = 8
-_FRACTION_WIDTH = 7  # the point and six digits
+_DATE_WIDTH: Final = 10
+_TIME_WIDTH: Final = 8
+_FRACTION_WIDTH: Final = 7  # the point and six digits
 
 
 def counts_of(array: pa.Array) -> Counts:
@@ -26,13 +41,16 @@ def counts_of(array: pa.Array) -> Counts:
     return filled
 
 
-def date_strings(days: pa.Array) -> pa.Array:
-    """ISO text of int32 or int64 epoch days."""
-    counts = counts_of(days)
-    unusual = (counts < MIN_FOUR_DIGIT_DAY) | (counts > MAX_FOUR_DIGIT_DAY)
-    usual = pa.array(np.where(unusual, 0, counts).astype(np.int32))
+def date_strings(array: pa.Array) -> pa.Array:
+    """ISO text of date32, date64, or epoch days as integers."""
+    days = counts_of(array)
+    if pa.types.is_date64(array.type):
+        days = days // MILLIS_PER_DAY
+    unusual = _beyond_four_digits(days)
+    usual = pa.array(np.where(unusual, 0, days).astype(np.int32))
     text = usual.cast(pa.date32()).cast(pa.large_string())
-    return _restore(days, text, unusual, [format_date(day) for day in counts[unusual].tolist()])
+    others = [format_date(day) for day in days[unusual].tolist()]
+    return with_nulls_of(array, _replace(text, unusual, others))
 
 
 def time_strings(array: pa.Array, precision: int | None) -> pa.Array:
@@ -40,16 +58,15 @@ def time_strings(array: pa.Array, precision: int | None) -> pa.Array:
     micros = _micros_of(counts_of(array), nanos_per(array.type.unit))
     text = pa.array(micros).cast(pa.time64("us")).cast(pa.large_string())
     rows = fixed_rows(text, _TIME_WIDTH + _FRACTION_WIDTH)
-    return _restore(array, _with_fraction(rows, micros, precision, ""), None, [])
+    return with_nulls_of(array, _with_fraction(rows, micros, precision, ""))
 
 
 def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa.Array:
     """ISO text of a timestamp array, and then `suffix`: `Z` or nothing."""
     unit_nanos = nanos_per(array.type.unit)
     counts = counts_of(array)
-    days = counts // (NANOS_PER_DAY // unit_nanos)
-    unusual = (days < MIN_FOUR_DIGIT_DAY) | (days > MAX_FOUR_DIGIT_DAY)
-    micros = _micros_of(np.where(unusual, 0, counts) if unusual.any() else counts, unit_nanos)
+    unusual = _beyond_four_digits(counts // (NANOS_PER_DAY // unit_nanos))
+    micros = _micros_of(np.where(unusual, 0, counts), unit_nanos)
     text = pa.array(micros).cast(pa.timestamp("us")).cast(pa.large_string())
     rows = fixed_rows(text, _DATE_WIDTH + 1 + _TIME_WIDTH + _FRACTION_WIDTH).copy()
     rows[:, _DATE_WIDTH] = ord("T")
@@ -57,7 +74,8 @@ def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa
         format_timestamp(count * unit_nanos, precision) + suffix
         for count in counts[unusual].tolist()
     ]
-    return _restore(array, _with_fraction(rows, micros, precision, suffix), unusual, others)
+    encoded = _replace(_with_fraction(rows, micros, precision, suffix), unusual, others)
+    return with_nulls_of(array, encoded)
 
 
 def all_within_day(array: pa.Array) -> bool:
@@ -103,12 +121,11 @@ def _digits_without_trailing_zeros(micros: Counts) -> Bytes:
     return digits
 
 
-def _restore(
-    source: pa.Array, text: pa.Array, unusual: Flags | None, others: list[str]
-) -> pa.Array:
-    """The text with what the fast way left out: unusual years, and the source's NULLs."""
-    if others:
-        text = pc.replace_with_mask(text, pa.array(unusual), pa.array(others, pa.large_string()))
-    if source.null_count:
-        text = pc.if_else(source.is_valid(), text, pa.scalar(None, pa.large_string()))
-    return text
+def _beyond_four_digits(days: Counts) -> Flags:
+    return (days < MIN_FOUR_DIGIT_DAY) | (days > MAX_FOUR_DIGIT_DAY)
+
+
+def _replace(text: pa.Array, unusual: Flags, others: list[str]) -> pa.Array:
+    if not others:
+        return text
+    return pc.replace_with_mask(text, pa.array(unusual), pa.array(others, pa.large_string()))

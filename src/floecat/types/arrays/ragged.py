@@ -67,6 +67,13 @@ def rows_by_length(array: pa.Array) -> Iterator[tuple[Counts, Bytes]]:
         yield positions, fixed_rows(array.take(pa.array(positions)), length)
 
 
+def with_nulls_of(source: pa.Array, array: pa.Array) -> pa.Array:
+    """The array, but NULL wherever the source is."""
+    if not source.null_count:
+        return array
+    return pc.if_else(source.is_valid(), array, pa.scalar(None, array.type))
+
+
 def _offsets(lengths: Bytes) -> Counts:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])

@@ -18,10 +18,11 @@ from floecat.types.arrays.arrowtypes import (
     is_wall_clock,
 )
 from floecat.types.arrays.iso import all_within_day, date_strings, time_strings, timestamp_strings
-from floecat.types.arrays.ragged import Bytes, fixed_width_values, whole_rows
+from floecat.types.arrays.ragged import Bytes, fixed_width_values, whole_rows, with_nulls_of
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
+from floecat.types.values.decimals import format_decimal
 from floecat.types.values.floats import PLAIN_BELOW, PLAIN_FROM, format_double, format_float
 from floecat.types.values.plain import format_value, read_value
 from floecat.types.values.scalars import format_binary
@@ -59,7 +60,7 @@ def _vectorised(logical: LogicalType, array: pa.Array) -> pa.Array | None:
         case Kind.INT | Kind.DECIMAL if pa.types.is_integer(arrow_type):
             return array.cast(pa.large_string())
         case Kind.DECIMAL if pa.types.is_decimal(arrow_type):
-            return _decimal_strings(array, logical)
+            return _decimal_strings(array)
         case Kind.FLOAT if is_single_float(arrow_type):
             return _float_strings(array.cast(pa.float32()), format_float)
         case Kind.DOUBLE if pa.types.is_floating(arrow_type):
@@ -78,8 +79,8 @@ def _vectorised_temporal(logical: LogicalType, array: pa.Array) -> pa.Array | No
     arrow_type = array.type
     precision = logical.temporal_precision
     match logical.kind:
-        case Kind.DATE if pa.types.is_date32(arrow_type):
-            return date_strings(array.view(pa.int32()))
+        case Kind.DATE if pa.types.is_date(arrow_type):
+            return date_strings(array)
         case Kind.DATE if arrow_type in {pa.int8(), pa.int16(), pa.int32()}:
             return date_strings(array)
         case Kind.TIME if pa.types.is_time(arrow_type) and all_within_day(array):
@@ -92,11 +93,11 @@ def _vectorised_temporal(logical: LogicalType, array: pa.Array) -> pa.Array | No
             return None
 
 
-def _decimal_strings(array: pa.Array, logical: LogicalType) -> pa.Array:
+def _decimal_strings(array: pa.Array) -> pa.Array:
     text = array.cast(pa.large_string())
     # Arrow writes an exponent when the scale is negative or the number very small.
     with_exponent = pc.match_substring(text, "E")
-    others = _one_by_one(logical, array.filter(with_exponent), TimestampPolicy())
+    others = [format_decimal(value) for value in array.filter(with_exponent).to_pylist()]
     if array.type.scale > 0:
         text = pc.ascii_rtrim(pc.ascii_rtrim(text, "0"), ".")
     return _replace(text, with_exponent, others)
@@ -112,9 +113,9 @@ def _float_strings(array: pa.Array, format_one: Callable[[float], str]) -> pa.Ar
     text = array.cast(pa.large_string())
     whole = pc.binary_join_element_wise(text, _large(".0"), _large(""))
     text = pc.if_else(pc.match_substring(text, "."), text, whole)
-    others = array.filter(pc.invert(is_plain)).to_pylist()
-    strings = pa.array([format_one(value) for value in others], pa.large_string())
-    return _replace(text, pc.invert(is_plain), strings)
+    is_other = pc.invert(is_plain)
+    others = [format_one(value) for value in array.filter(is_other).to_pylist()]
+    return _replace(text, is_other, others)
 
 
 def _text_strings(array: pa.Array) -> pa.Array | None:
@@ -139,8 +140,7 @@ def _uuid_strings(array: pa.Array) -> pa.Array:
     rows = np.full((len(values), 36), ord("-"), dtype=np.uint8)
     for hyphens, (start, end) in enumerate(((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))):
         rows[:, start + hyphens : end + hyphens] = digits[:, start:end]
-    text = whole_rows(rows, pa.large_string())
-    return pc.if_else(array.is_valid(), text, pa.scalar(None, pa.large_string()))
+    return with_nulls_of(array, whole_rows(rows, pa.large_string()))
 
 
 def _hexadecimal(values: Bytes) -> Bytes:
@@ -155,5 +155,6 @@ def _large(text: str) -> pa.Scalar:
     return pa.scalar(text, pa.large_string())
 
 
-def _replace(text: pa.Array, mask: pa.Array, replacements: pa.Array) -> pa.Array:
+def _replace(text: pa.Array, mask: pa.Array, others: list[str]) -> pa.Array:
+    replacements = pa.array(others, pa.large_string())
     return pc.replace_with_mask(text, pc.fill_null(mask, False), replacements)

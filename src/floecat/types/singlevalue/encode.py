@@ -18,7 +18,13 @@ from floecat.types.arrays.arrowtypes import (
     is_wall_clock,
 )
 from floecat.types.arrays.iso import all_within_day, counts_of
-from floecat.types.arrays.ragged import Bytes, fixed_width_values, last_bytes, whole_rows
+from floecat.types.arrays.ragged import (
+    Bytes,
+    fixed_width_values,
+    last_bytes,
+    whole_rows,
+    with_nulls_of,
+)
 from floecat.types.arrays.strings import checked_text
 from floecat.types.singlevalue.primitives import Primitive, PrimitiveName
 from floecat.types.singlevalue.scalar import encode_single_value
@@ -41,9 +47,7 @@ def encode_single_values(primitive: Primitive, array: pa.Array) -> pa.Array:
     if encoded is None:
         values = (encode_single_value(primitive, x) if x.is_valid else None for x in array)
         return pa.array(values, pa.large_binary())
-    if array.null_count and not encoded.null_count:
-        return pc.if_else(array.is_valid(), encoded, pa.scalar(None, pa.large_binary()))
-    return encoded
+    return with_nulls_of(array, encoded)
 
 
 def _encode_vectorised(primitive: Primitive, array: pa.Array) -> pa.Array | None:
