@@ -19,6 +19,8 @@ CHECKS: dict[str, list[str | Path]] = {
     "layers": [BIN / "lint-imports", "--no-logo"],
     "protos": [BIN / "buf", "lint"],
     "stubs fresh": [sys.executable, "scripts/proto.py", "--check"],
+    "docs fresh": [sys.executable, "scripts/docs.py", "--check"],
+    "locks": [sys.executable, "scripts/lock.py", "--check"],
 }
 
 

@@ -23,7 +23,8 @@ def generate(target: Path) -> None:
     protos = sorted(str(path.relative_to(PROTO)) for path in PROTO.rglob("*.proto"))
     well_known = resources.files("grpc_tools") / "_proto"
     command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTO}", f"-I{well_known}"]
-    command += [f"--{kind}_out={target}" for kind in ("python", "grpc_python", "mypy", "mypy_grpc")]
+    command += [f"--{kind}_out={target}" for kind in ("python", "grpc_python")]
+    command += [f"--{kind}_out=quiet:{target}" for kind in ("mypy", "mypy_grpc")]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     subprocess.run([*command, *protos], check=True, cwd=PROTO, env={**os.environ, "PATH": path})
     for stub in target.rglob("*_pb2_grpc.py*"):

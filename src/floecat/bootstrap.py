@@ -1,1 +1,245 @@
 """The one module that knows every part and wires them. Nothing else imports it except `cli`."""
+
+import ipaddress
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, assert_never
+
+from google.protobuf.descriptor import ServiceDescriptor
+from prometheus_client import CollectorRegistry, start_http_server
+
+from ai.floedb.floecat.account import account_pb2
+from ai.floedb.floecat.catalog import (
+    catalog_pb2,
+    constraints_pb2,
+    directory_pb2,
+    namespace_pb2,
+    snapshot_pb2,
+    table_pb2,
+    view_pb2,
+)
+from floecat.catalog.accounts import AccountRepository
+from floecat.catalog.callers import Caller
+from floecat.catalog.catalogs import CatalogRepository
+from floecat.catalog.constraints import ConstraintsRepository
+from floecat.catalog.directory import Directory
+from floecat.catalog.namespaces import NamespaceRepository
+from floecat.catalog.records import CatalogStores
+from floecat.catalog.snapshots import SnapshotRepository
+from floecat.catalog.sweeps import Sweeper
+from floecat.catalog.tables import TableRepository
+from floecat.catalog.views import ViewRepository
+from floecat.errors import AlreadyExistsError, InvalidSettingsError, UnavailableError
+from floecat.service.accounts import AccountHandlers
+from floecat.service.catalogs import CatalogHandlers
+from floecat.service.constraints import ConstraintsHandlers
+from floecat.service.directory import DirectoryHandlers
+from floecat.service.endpoints import Surroundings
+from floecat.service.logs import configure_logs
+from floecat.service.maintenance import Maintenance
+from floecat.service.metrics import CallMetrics
+from floecat.service.namespaces import NamespaceHandlers
+from floecat.service.principals import DevAuthenticator
+from floecat.service.server import Server, ServerConfig
+from floecat.service.snapshots import SnapshotHandlers
+from floecat.service.tables import TableHandlers
+from floecat.service.views import ViewHandlers
+from floecat.settings.model import (
+    BlobBackend,
+    BlobSettings,
+    KeyValueBackend,
+    KeyValueSettings,
+    LogFormat,
+    ServerSettings,
+    Settings,
+)
+from floecat.storage.open import (
+    BlobConfig,
+    DynamoDbKeyValueConfig,
+    FilesystemBlobConfig,
+    KeyValueConfig,
+    MemoryBlobConfig,
+    MemoryKeyValueConfig,
+    PostgresKeyValueConfig,
+    S3BlobConfig,
+    SqliteKeyValueConfig,
+    open_blob_store,
+    open_key_value_store,
+)
+
+DEFAULT_ACCOUNT: Final = "default"
+DEFAULT_CATALOG: Final = "main"
+
+
+class Floecat:
+    """A running service: stores, handlers, server and housekeeping, opened and closed together."""
+
+    def __init__(self, settings: Settings, *, insecure_on_network: bool = False) -> None:
+        _require_loopback(settings.server, allowed=insecure_on_network)
+        configure_logs(
+            as_json=settings.server.log_format is LogFormat.JSON, level=settings.server.log_level
+        )
+        with ExitStack() as opened:
+            stores = open_stores(settings, opened)
+            ensure_defaults(stores)
+            registry = CollectorRegistry()
+            accounts = AccountRepository(stores)
+            around = Surroundings(
+                DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
+            )
+            self._server = Server(_server_config(settings.server), handlers(stores), around)
+            self._maintenance = Maintenance(Sweeper(stores), stores.kv)
+            _serve_metrics(settings.server.metrics_address, registry, opened)
+            self._opened = opened.pop_all()
+        self.port = self._server.port
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        self._maintenance.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._server.stop()
+        self._maintenance.stop()
+        self._opened.close()
+
+
+def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
+    """The stores that the settings name; closed with `opened`."""
+    kv = open_key_value_store(_key_value_config(settings.kv, settings.data_dir))
+    opened.callback(kv.close)
+    blobs = open_blob_store(_blob_config(settings.blobs, settings.data_dir))
+    opened.callback(blobs.close)
+    return CatalogStores(kv, blobs)
+
+
+def handlers(stores: CatalogStores) -> Mapping[ServiceDescriptor, object]:
+    """Every service that is served, with what serves it."""
+    snapshots = SnapshotRepository(stores)
+    by_module = {
+        (account_pb2, "AccountService"): AccountHandlers(AccountRepository(stores)),
+        (catalog_pb2, "CatalogService"): CatalogHandlers(CatalogRepository(stores)),
+        (namespace_pb2, "NamespaceService"): NamespaceHandlers(NamespaceRepository(stores)),
+        (table_pb2, "TableService"): TableHandlers(TableRepository(stores)),
+        (view_pb2, "ViewService"): ViewHandlers(ViewRepository(stores)),
+        (snapshot_pb2, "SnapshotService"): SnapshotHandlers(snapshots),
+        (constraints_pb2, "TableConstraintsService"): ConstraintsHandlers(
+            ConstraintsRepository(stores)
+        ),
+        (directory_pb2, "DirectoryService"): DirectoryHandlers(Directory(stores), snapshots),
+    }
+    return {
+        module.DESCRIPTOR.services_by_name[name]: handler
+        for (module, name), handler in by_module.items()
+    }
+
+
+def ensure_defaults(stores: CatalogStores) -> None:
+    """An account and a catalog to begin with, so that the first command works."""
+    accounts = AccountRepository(stores)
+    founder = Caller(DEFAULT_ACCOUNT, "floecat", administrator=True)
+    try:
+        accounts.create(
+            founder,
+            account_pb2.CreateAccountRequest(
+                spec=account_pb2.AccountSpec(display_name=DEFAULT_ACCOUNT)
+            ),
+        )
+    except AlreadyExistsError:
+        # Made at an earlier start, or by another process just now. Its catalog may since have been
+        # deleted on purpose.
+        return
+    stored = accounts.find_named(DEFAULT_ACCOUNT)
+    if stored is None:
+        return
+    CatalogRepository(stores).create(
+        Caller(stored.message.resource_id.id, "floecat"),
+        catalog_pb2.CreateCatalogRequest(
+            spec=catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
+        ),
+    )
+
+
+def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueConfig:
+    match settings.backend:
+        case KeyValueBackend.MEMORY:
+            return MemoryKeyValueConfig()
+        case KeyValueBackend.SQLITE:
+            return SqliteKeyValueConfig(settings.sqlite_path or data_dir / "floecat.db")
+        case KeyValueBackend.POSTGRES:
+            return PostgresKeyValueConfig(settings.postgres_url or "")
+        case KeyValueBackend.DYNAMODB:
+            return DynamoDbKeyValueConfig(
+                settings.dynamodb_table, settings.dynamodb_region, settings.dynamodb_endpoint
+            )
+        case _:
+            assert_never(settings.backend)
+
+
+def _blob_config(settings: BlobSettings, data_dir: Path) -> BlobConfig:
+    match settings.backend:
+        case BlobBackend.MEMORY:
+            return MemoryBlobConfig()
+        case BlobBackend.FILESYSTEM:
+            return FilesystemBlobConfig(settings.filesystem_path or data_dir / "blobs")
+        case BlobBackend.S3:
+            return S3BlobConfig(
+                bucket=settings.s3_bucket or "",
+                cache=data_dir / "cache",
+                prefix=settings.s3_prefix,
+                region=settings.s3_region,
+                endpoint=settings.s3_endpoint,
+                cache_bytes=settings.cache_max_bytes,
+            )
+        case _:
+            assert_never(settings.backend)
+
+
+def _server_config(settings: ServerSettings) -> ServerConfig:
+    return ServerConfig(
+        address=settings.address,
+        unary_threads=settings.unary_threads,
+        stream_threads=settings.stream_threads,
+        reflection=settings.reflection,
+        grace=settings.grace,
+    )
+
+
+def _serve_metrics(address: str | None, registry: CollectorRegistry, opened: ExitStack) -> None:
+    if not address:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        server, thread = start_http_server(int(port), host or "localhost", registry=registry)
+    except OSError as error:
+        raise UnavailableError(
+            f"can't serve metrics on {address}: {error.strerror} (change metrics.address)"
+        ) from error
+    opened.callback(thread.join)
+    opened.callback(server.server_close)
+    opened.callback(server.shutdown)
+
+
+def _require_loopback(settings: ServerSettings, *, allowed: bool) -> None:
+    """Without authentication only this machine may connect."""
+    host = settings.address.rpartition(":")[0].strip("[]")
+    if allowed or host == "localhost" or _is_loopback(host):
+        return
+    raise InvalidSettingsError(
+        f"server.address {settings.address} can be reached from the network, but auth.mode is dev, "
+        "which trusts every caller: listen on localhost, or say --insecure-dev-on-network"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

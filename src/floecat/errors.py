@@ -2,7 +2,8 @@
 
     FloecatError
     ├── InvalidArgumentError          the request is wrong; sending it again won't help
-    │   └── LimitExceededError        … because it is larger than every backend promises to take
+    │   ├── LimitExceededError        … because it is larger than every backend promises to take
+    │   └── InvalidSettingsError      … because a setting is unknown, malformed or contradictory
     ├── NotFoundError                 no such thing, or not yours: the two read the same
     ├── AlreadyExistsError            the name or key is taken
     ├── FailedPreconditionError       the world isn't in the state the request expects
@@ -62,16 +63,33 @@ class FloecatError(Exception):
 
 
 class InvalidArgumentError(FloecatError):
-    """The request is wrong in itself."""
+    """The request is wrong in itself; `field` is the path of the field that makes it so."""
 
     code = ErrorCode.INVALID_ARGUMENT
     default_reason = "INVALID_ARGUMENT"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        reason: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, reason=reason, metadata=metadata)
+        self.field = field
 
 
 class LimitExceededError(InvalidArgumentError):
     """Larger than what every backend promises to take."""
 
     default_reason = "LIMIT_EXCEEDED"
+
+
+class InvalidSettingsError(InvalidArgumentError):
+    """Settings that can't be used, every problem listed."""
+
+    default_reason = "INVALID_SETTINGS"
 
 
 class NotFoundError(FloecatError):

@@ -80,8 +80,8 @@ Operation: TypeAlias = Put | Delete | Check
 class KeyValueStore(Protocol):
     """Ordered records under `(partition, sort)`.
 
-    Every method may raise `UnavailableError` (the backend doesn't answer; nothing is known to have
-    changed) and is safe to call from any thread. Expired records read as absent.
+    Every method may raise `UnavailableError` (the backend doesn't answer, so whether a commit came
+    through isn't known) and is safe to call from any thread. Expired records read as absent.
     """
 
     def get(self, key: Key) -> Record | None:
@@ -114,12 +114,18 @@ class KeyValueStore(Protocol):
 
         Raises `ConflictError` naming the first key whose expectation didn't hold, and
         `LimitExceededError` or `InvalidArgumentError` (a key named twice, an empty part) before
-        anything is tried. A commit that may or may not have happened is settled by the backend.
+        anything is tried. A commit whose answer is lost is settled by the backend, as long as that
+        can still be reached. No operations are fine and do nothing.
         """
         ...
 
     def dump(self, after: Key | None = None) -> Iterator[Record]:
-        """Every live record, ordered by key, for maintenance; fuzzy under concurrent writes."""
+        """Every live record, for maintenance; fuzzy under concurrent writes.
+
+        The records of a partition come together, ordered by sort; the order of partitions is the
+        backend's own (DynamoDB only has one by hash) and stays the same. `after` resumes behind a
+        key that a dump gave.
+        """
         ...
 
     def sweep(self, limit: int) -> int:

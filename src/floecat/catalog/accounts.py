@@ -1,0 +1,107 @@
+"""Accounts: the tenants, and the top of everything else."""
+
+from collections.abc import Sequence
+
+from ai.floedb.floecat.account.account_pb2 import (
+    Account,
+    AccountSpec,
+    CreateAccountRequest,
+    CreateAccountResponse,
+    DeleteAccountRequest,
+    DeleteAccountResponse,
+    UpdateAccountRequest,
+    UpdateAccountResponse,
+)
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import PageRequest, ResourceId
+from floecat.catalog import keys
+from floecat.catalog.callers import Caller, named_id, not_found
+from floecat.catalog.children import list_names
+from floecat.catalog.codec import Stored
+from floecat.catalog.paging import Page, page_cursor
+from floecat.catalog.records import CatalogStores
+from floecat.catalog.resources import Resources
+from floecat.catalog.rules import Home, ResourceRules
+from floecat.errors import PermissionDeniedError
+from floecat.storage.kv.port import Key
+
+
+class AccountRules(ResourceRules[Account, AccountSpec]):
+    """An account lies in partitions of its own, below nothing."""
+
+    kind = common_pb2.RK_ACCOUNT
+    message_type = Account
+    spec_type = AccountSpec
+
+    def account_of(self, caller: Caller, identifier: str) -> str:
+        return identifier
+
+    def home(self, caller: Caller, spec: AccountSpec) -> Home:
+        return Home(names=keys.ACCOUNTS)
+
+    def home_of(self, account: str, message: Account) -> Home:
+        return Home(names=keys.ACCOUNTS)
+
+    def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
+        return [keys.catalogs(identifier)]
+
+
+class AccountRepository:
+    """Accounts by id and by name. Administrators see all of them, others their own."""
+
+    def __init__(self, stores: CatalogStores) -> None:
+        self._kv = stores.kv
+        self._resources = Resources(stores, AccountRules())
+
+    def list(self, caller: Caller, page: PageRequest) -> Page[Account]:
+        """A page of accounts, by name."""
+        cursor = page_cursor(page, "accounts", caller.account_id)
+        if not caller.administrator:
+            return Page([self._resources.get(caller, caller.account_id).message])
+        names = list_names(self._kv, keys.ACCOUNTS, "", cursor)
+        found = [self._resources.records.find(i, i) for _, i in names.items]
+        live = [stored.message for stored in found if stored and not stored.deleting]
+        return Page(live, names.next_page_token)
+
+    def get(self, caller: Caller, account_id: ResourceId) -> Stored[Account]:
+        """One account."""
+        return self._resources.get(caller, _addressed(caller, account_id))
+
+    def find(self, account_id: str) -> Stored[Account] | None:
+        """One account by its id, whoever asks: for signing in."""
+        stored = self._resources.records.find(account_id, account_id)
+        return None if stored is None or stored.deleting else stored
+
+    def find_named(self, name: str) -> Stored[Account] | None:
+        """One account by its name, whoever asks: for signing in."""
+        record = self._kv.get(Key(keys.ACCOUNTS, name)) if name else None
+        return None if record is None else self.find(record.value.decode())
+
+    def create(self, caller: Caller, request: CreateAccountRequest) -> CreateAccountResponse:
+        """Add an account. For administrators."""
+        if not caller.administrator:
+            raise PermissionDeniedError("only administrators create accounts")
+        return self._resources.create(caller, request, request.spec, CreateAccountResponse)
+
+    def update(self, caller: Caller, request: UpdateAccountRequest) -> UpdateAccountResponse:
+        """Change what the mask names."""
+        identifier = _addressed(caller, request.account_id)
+        return self._resources.update(caller, request, identifier, UpdateAccountResponse)
+
+    def delete(self, caller: Caller, request: DeleteAccountRequest) -> DeleteAccountResponse:
+        """Remove an account; everything in it too under `cascade`."""
+        identifier = _addressed(caller, request.account_id)
+        return self._resources.delete(
+            caller, request, identifier, DeleteAccountResponse, cascade=request.cascade
+        )
+
+
+def _addressed(caller: Caller, account_id: ResourceId) -> str:
+    """The account an id names. It is its own account, and only administrators reach another's."""
+    own = Caller(account_id.account_id)
+    identifier = named_id(own, account_id, common_pb2.RK_ACCOUNT, "account_id")
+    if identifier != account_id.account_id or not (
+        caller.administrator or identifier == caller.account_id
+    ):
+        raise not_found(common_pb2.RK_ACCOUNT, identifier)
+    return identifier

@@ -1,0 +1,103 @@
+"""Messages into stored values and back; what is too large for a record lies in a blob beside it."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+from uuid import uuid4
+
+from google.protobuf.message import Message
+
+from ai.floedb.floecat.catalog.stored_pb2 import StoredResource, StoredResponse
+from ai.floedb.floecat.common.common_pb2 import BlobReference, MutationMeta
+from floecat.storage.blobs.port import BlobRef, BlobStore
+from floecat.storage.kv.port import Record
+
+MAX_INLINE_BYTES: Final = 64 * 1024
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[M]):
+    """A resource as it is in the store."""
+
+    message: M
+    meta: MutationMeta
+    version: int
+    """The key-value version, to expect in the next write."""
+    deleting: bool = False
+    attachments: Mapping[str, BlobReference] = field(default_factory=dict)
+
+
+def serialized(message: Message) -> bytes:
+    """The same bytes for the same content, always: fingerprints and etags depend on it."""
+    return message.SerializeToString(deterministic=True)
+
+
+def etag_of(message: Message) -> str:
+    """Changes when, and only when, the content does."""
+    return hashlib.sha256(serialized(message)).hexdigest()[:32]
+
+
+class Codec:
+    """Encodes resources and responses of any size."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+
+    def encode(
+        self,
+        account: str,
+        message: Message,
+        meta: MutationMeta,
+        *,
+        deleting: bool = False,
+        attachments: Mapping[str, BlobReference] | None = None,
+    ) -> bytes:
+        """The value of a resource's record."""
+        content = serialized(message)
+        stored = StoredResource(meta=meta, deleting=deleting, attachments=attachments)
+        if len(content) <= MAX_INLINE_BYTES:
+            stored.resource = content
+        else:
+            stored.spilled.CopyFrom(self.spill(account, content))
+        return stored.SerializeToString()
+
+    def decode(self, record: Record, kind: type[M]) -> Stored[M]:
+        """The resource of a record."""
+        stored = StoredResource.FromString(record.value)
+        content = self.read(stored.spilled) if stored.HasField("spilled") else stored.resource
+        return Stored(
+            message=kind.FromString(content),
+            meta=stored.meta,
+            version=record.version,
+            deleting=stored.deleting,
+            attachments=dict(stored.attachments),
+        )
+
+    def encode_response(self, account: str, fingerprint: bytes, response: Message) -> bytes:
+        """The value of an idempotency record."""
+        stored = StoredResponse(request_fingerprint=fingerprint)
+        content = serialized(response)
+        if len(content) <= MAX_INLINE_BYTES:
+            stored.response = content
+        else:
+            stored.spilled.CopyFrom(self.spill(account, content))
+        return stored.SerializeToString()
+
+    def decode_response(self, stored: StoredResponse, kind: type[M]) -> M:
+        """The response of an idempotency record."""
+        content = self.read(stored.spilled) if stored.HasField("spilled") else stored.response
+        return kind.FromString(content)
+
+    def spill(self, account: str, content: bytes) -> BlobReference:
+        """Write content as a blob. Names are used once, so that collecting garbage can't race."""
+        with self._blobs.writer(f"records/{account}/{uuid4().hex}") as writer:
+            writer.write(content)
+        ref = writer.ref
+        return BlobReference(uri=ref.uri, sha256=ref.sha256, size_bytes=ref.size)
+
+    def read(self, reference: BlobReference) -> bytes:
+        """The content of a blob, verified."""
+        return self._blobs.read(BlobRef(reference.uri, reference.sha256, reference.size_bytes))

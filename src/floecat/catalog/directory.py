@@ -1,0 +1,184 @@
+"""Names into ids and ids into names."""
+
+from collections.abc import Callable, Mapping
+
+from ai.floedb.floecat.catalog.directory_pb2 import (
+    LookedUpResource,
+    LookupResourcesRequest,
+    ResolvedRelation,
+    ResolveRelationsRequest,
+)
+from ai.floedb.floecat.catalog.table_pb2 import US_GONE, Table
+from ai.floedb.floecat.catalog.view_pb2 import View
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import NameRef, ResourceId
+from floecat.catalog import keys
+from floecat.catalog.callers import Caller, named_id, not_found
+from floecat.catalog.federation import relations_below
+from floecat.catalog.kinds import Kind
+from floecat.catalog.names import cleaned_name
+from floecat.catalog.paging import Page, page_cursor
+from floecat.catalog.records import CatalogStores, Records
+from floecat.catalog.tree import Place, Tree
+from floecat.errors import InvalidArgumentError, NotFoundError
+
+
+class Directory:
+    """Resolves and looks up. Reads only."""
+
+    def __init__(self, stores: CatalogStores) -> None:
+        self._stores = stores
+        self._tree = Tree(stores)
+        self._tables = Records(stores, common_pb2.RK_TABLE, Table)
+        self._views = Records(stores, common_pb2.RK_VIEW, View)
+
+    def resolve_catalog(self, caller: Caller, name: NameRef) -> ResourceId:
+        """The id of a catalog."""
+        place = self._tree.catalog_named(caller.account_id, name.catalog)
+        return place.catalog.message.resource_id
+
+    def resolve_namespace(self, caller: Caller, name: NameRef) -> ResourceId:
+        """The id of a namespace; a `name` counts as the path's last part."""
+        path = [*name.path, name.name] if name.name else list(name.path)
+        if not path:
+            raise InvalidArgumentError("the namespace's path is empty", field="name.path")
+        catalog = self._tree.catalog_named(caller.account_id, name.catalog)
+        place = self._tree.below(caller.account_id, catalog, path)
+        return place.namespaces[-1].message.resource_id
+
+    def resolve_table(self, caller: Caller, name: NameRef) -> ResourceId:
+        """The id of a table."""
+        place = self._namespace_of(caller, name)
+        return self._find_table(place, name) or _raise_unnamed(name, "table")
+
+    def resolve_view(self, caller: Caller, name: NameRef) -> ResourceId:
+        """The id of a view."""
+        place = self._namespace_of(caller, name)
+        return self._find_view(place, name) or _raise_unnamed(name, "view")
+
+    def resolve_relation(self, caller: Caller, name: NameRef) -> ResourceId:
+        """The id of a table or view, whichever has the name."""
+        place = self._namespace_of(caller, name)
+        found = self._find_table(place, name) or self._find_view(place, name)
+        return found or _raise_unnamed(name, "table or view")
+
+    def resolve_relations(
+        self, caller: Caller, request: ResolveRelationsRequest
+    ) -> Page[ResolvedRelation]:
+        """Many names, or everything below one, a page at a time."""
+        if bool(request.names) == request.HasField("below"):
+            raise InvalidArgumentError("give names or below, one of the two", field="names")
+        if request.HasField("below"):
+            return self._relations_below(caller, request)
+        wanted = [name.SerializeToString(deterministic=True).hex() for name in request.names]
+        cursor = page_cursor(request.page, "relations", caller.account_id, *wanted)
+        start = int(cursor.after or 0)
+        end = start + cursor.size
+        answers = [self._answer(caller, name) for name in request.names[start:end]]
+        return Page(answers, cursor.token(str(end)) if end < len(request.names) else "")
+
+    def lookup(self, caller: Caller, resource_id: ResourceId, kind: Kind) -> NameRef:
+        """The full name of a resource of one kind."""
+        identifier = named_id(caller, resource_id, kind, "resource_id")
+        try:
+            return self._namers[kind](caller.account_id, identifier)
+        except NotFoundError as error:
+            raise not_found(kind, identifier) from error
+
+    def lookup_many(
+        self, caller: Caller, request: LookupResourcesRequest
+    ) -> Page[LookedUpResource]:
+        """Full names of many resources, a page at a time; unknown ones come without."""
+        wanted = [i.SerializeToString(deterministic=True).hex() for i in request.resource_ids]
+        cursor = page_cursor(request.page, "lookup", caller.account_id, *wanted)
+        start = int(cursor.after or 0)
+        end = start + cursor.size
+        answers = [self._looked_up(caller, i) for i in request.resource_ids[start:end]]
+        return Page(answers, cursor.token(str(end)) if end < len(request.resource_ids) else "")
+
+    @property
+    def _namers(self) -> Mapping[Kind, Callable[[str, str], NameRef]]:
+        return {
+            common_pb2.RK_CATALOG: self._name_of_catalog,
+            common_pb2.RK_NAMESPACE: self._name_of_namespace,
+            common_pb2.RK_TABLE: self._name_of_table,
+            common_pb2.RK_VIEW: self._name_of_view,
+        }
+
+    def _namespace_of(self, caller: Caller, name: NameRef) -> Place:
+        if not name.path:
+            raise InvalidArgumentError(
+                "name.path is empty: tables and views lie in a namespace", field="name.path"
+            )
+        catalog = self._tree.catalog_named(caller.account_id, name.catalog)
+        return self._tree.below(caller.account_id, catalog, name.path)
+
+    def _find_table(self, place: Place, name: NameRef) -> ResourceId | None:
+        account = place.catalog.message.resource_id.account_id
+        partition = keys.tables(account, place.id)
+        stored = self._tables.find_named(account, partition, cleaned_name(name.name, "name.name"))
+        gone = stored is not None and stored.message.upstream.state == US_GONE
+        return None if stored is None or gone else stored.message.resource_id
+
+    def _find_view(self, place: Place, name: NameRef) -> ResourceId | None:
+        account = place.catalog.message.resource_id.account_id
+        partition = keys.views(account, place.id)
+        stored = self._views.find_named(account, partition, cleaned_name(name.name, "name.name"))
+        gone = stored is not None and stored.message.upstream.state == US_GONE
+        return None if stored is None or gone else stored.message.resource_id
+
+    def _answer(self, caller: Caller, name: NameRef) -> ResolvedRelation:
+        try:
+            return ResolvedRelation(name=name, resource_id=self.resolve_relation(caller, name))
+        except NotFoundError:
+            return ResolvedRelation(name=name)
+
+    def _relations_below(
+        self, caller: Caller, request: ResolveRelationsRequest
+    ) -> Page[ResolvedRelation]:
+        account, below = caller.account_id, request.below
+        path = [*below.path, below.name] if below.name else list(below.path)
+        start = self._tree.below(account, self._tree.catalog_named(account, below.catalog), path)
+        cursor = page_cursor(request.page, "below", account, start.id)
+        return relations_below(self._stores, account, start, cursor)
+
+    def _looked_up(self, caller: Caller, resource_id: ResourceId) -> LookedUpResource:
+        kind = resource_id.kind
+        if kind not in self._namers:
+            raise InvalidArgumentError(
+                "every id needs its kind: RK_CATALOG, RK_NAMESPACE, RK_TABLE or RK_VIEW",
+                field="resource_ids.kind",
+            )
+        try:
+            name = self.lookup(caller, resource_id, kind)
+        except NotFoundError:
+            return LookedUpResource(resource_id=resource_id)
+        return LookedUpResource(resource_id=resource_id, name=name)
+
+    def _name_of_catalog(self, account: str, identifier: str) -> NameRef:
+        place = self._tree.catalog(account, identifier)
+        return NameRef(catalog=place.catalog.message.display_name)
+
+    def _name_of_namespace(self, account: str, identifier: str) -> NameRef:
+        place = self._tree.namespace(account, identifier)
+        return NameRef(catalog=place.catalog.message.display_name, path=place.path)
+
+    def _name_of_table(self, account: str, identifier: str) -> NameRef:
+        return self._name_of_relation(account, self._tables.get(account, identifier).message)
+
+    def _name_of_view(self, account: str, identifier: str) -> NameRef:
+        return self._name_of_relation(account, self._views.get(account, identifier).message)
+
+    def _name_of_relation(self, account: str, relation: Table | View) -> NameRef:
+        name = self._name_of_namespace(account, relation.namespace_id.id)
+        name.name = relation.display_name
+        return name
+
+
+def _raise_unnamed(name: NameRef, what: str) -> ResourceId:
+    full = ".".join([name.catalog, *name.path, name.name])
+    raise NotFoundError(
+        f"there is no {what} {full!r}",
+        reason="RELATION_NOT_FOUND",
+        metadata={"kind": what, "name": full},
+    )

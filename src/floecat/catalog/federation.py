@@ -1,0 +1,98 @@
+"""Every relation below a place, whatever catalog owns it, a page at a time."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ai.floedb.floecat.catalog.directory_pb2 import ResolvedRelation
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import NameRef
+from floecat.catalog import keys
+from floecat.catalog.callers import resource_id
+from floecat.catalog.paging import Page, PageCursor
+from floecat.catalog.records import CatalogStores
+from floecat.catalog.tree import Place
+from floecat.catalog.walk import walk
+from floecat.storage.kv.port import KeyValueStore
+
+_BATCH: Final = 200
+_PARTITIONS: Final = (
+    (common_pb2.RK_TABLE, keys.tables),
+    (common_pb2.RK_VIEW, keys.views),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Namespace:
+    """A namespace whose relations are listed, and how the walk goes on behind it."""
+
+    id: str
+    path: tuple[str, ...]
+    way: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A relation in the order of the listing."""
+
+    namespace: _Namespace
+    partition: int
+    name: str
+
+    @property
+    def token(self) -> str:
+        here = self.namespace
+        return json.dumps([here.id, list(here.path), here.way, self.partition, self.name])
+
+
+def relations_below(
+    stores: CatalogStores, account: str, start: Place, cursor: PageCursor
+) -> Page[ResolvedRelation]:
+    """A page of relations: by namespace, depth first; in each the tables, then the views."""
+    found: list[tuple[_Position, ResolvedRelation]] = []
+    for position, identifier in _relations(stores.kv, account, start, cursor.after):
+        kind, _ = _PARTITIONS[position.partition]
+        name = NameRef(
+            catalog=start.catalog.message.display_name,
+            path=position.namespace.path,
+            name=position.name,
+        )
+        answer = ResolvedRelation(name=name, resource_id=resource_id(account, kind, identifier))
+        found.append((position, answer))
+        if len(found) > cursor.size:
+            break
+    shown = found[: cursor.size]
+    token = cursor.token(shown[-1][0].token) if len(found) > cursor.size else ""
+    return Page([relation for _, relation in shown], token)
+
+
+def _relations(
+    kv: KeyValueStore, account: str, start: Place, token: str | None
+) -> Iterator[tuple[_Position, str]]:
+    way: str | None = None
+    if token is not None:
+        identifier, path, way, partition, name = json.loads(token)
+        here = _Namespace(identifier, tuple(path), way)
+        yield from _in_namespace(kv, account, here, partition, name)
+    elif start.namespaces:
+        yield from _in_namespace(kv, account, _Namespace(start.id, tuple(start.path), None))
+    for visited in walk(kv, account, start, way):
+        here = _Namespace(visited.id, visited.path, visited.way)
+        yield from _in_namespace(kv, account, here)
+
+
+def _in_namespace(
+    kv: KeyValueStore,
+    account: str,
+    namespace: _Namespace,
+    partition: int = 0,
+    after: str | None = None,
+) -> Iterator[tuple[_Position, str]]:
+    for index in range(partition, len(_PARTITIONS)):
+        _, names = _PARTITIONS[index]
+        while records := kv.scan(names(account, namespace.id), after=after, limit=_BATCH):
+            for record in records:
+                after = record.key.sort
+                yield _Position(namespace, index, after), record.value.decode()
+        after = None

@@ -1,0 +1,122 @@
+"""Where catalog records lie in the key-value store. Nothing else in this room builds keys.
+
+    resource/{account}/{kind} {id}              a resource, by id
+    accounts {name}                             an account's id, by name
+    catalogs/{account} {name}                   a catalog's id
+    namespaces/{account}/{parent} {name}        a namespace's id; parent: namespace or catalog
+    tables/{account}/{namespace} {name}         a table's id
+    views/{account}/{namespace} {name}          a view's id
+    guard/{account}/{parent} {slice}            written by whoever adds a child
+    moves/{account} {catalog}                   written by whoever moves a namespace
+    snapshot/{account}/{table} {snapshot}       a snapshot, by the upstream's id
+    timeline/{account}/{table} {time}/{snapshot}   a snapshot's id, by upstream time
+    constraints/{account}/{table} {time}/{snapshot}
+    final/{account}/{table} {snapshot}          present once the snapshot's capture is published
+    sweep/{slice} {account}/{kind}/{id}         what is deleted for everyone, but not yet swept
+    idempotency/{account}/{request type} {key}
+
+Ids come before names in partitions, and names are whole sort keys, so no name can be mistaken for
+a part of another key.
+"""
+
+import hashlib
+from typing import Final
+
+from floecat.catalog.kinds import KIND_NAMES, Kind
+from floecat.storage.kv.port import Key
+
+GUARD_SLICES: Final = 16
+MAX_DEPTH: Final = 100
+SWEEP_SLICES: Final = 16
+
+ACCOUNTS: Final = "accounts"
+
+
+def _slice(text: str, slices: int) -> int:
+    return hashlib.blake2b(text.encode(), digest_size=2).digest()[0] % slices
+
+
+def resource(account: str, kind: Kind, resource_id: str) -> Key:
+    """A resource by id."""
+    return Key(f"resource/{account}/{KIND_NAMES[kind]}", resource_id)
+
+
+def catalogs(account: str) -> str:
+    """The partition of an account's catalogs, by name."""
+    return f"catalogs/{account}"
+
+
+def namespaces(account: str, parent_id: str) -> str:
+    """The partition of the namespaces below a catalog or namespace, by name."""
+    return f"namespaces/{account}/{parent_id}"
+
+
+def tables(account: str, namespace_id: str) -> str:
+    """The partition of a namespace's tables, by name."""
+    return f"tables/{account}/{namespace_id}"
+
+
+def views(account: str, namespace_id: str) -> str:
+    """The partition of a namespace's views, by name."""
+    return f"views/{account}/{namespace_id}"
+
+
+def guards(account: str, parent_id: str) -> list[Key]:
+    """Every guard of a parent."""
+    return [Key(f"guard/{account}/{parent_id}", f"{n:02}") for n in range(GUARD_SLICES)]
+
+
+def guard(account: str, parent_id: str, child_id: str) -> Key:
+    """The guard that adding this child writes."""
+    return guards(account, parent_id)[_slice(child_id, GUARD_SLICES)]
+
+
+def moves(account: str, catalog_id: str) -> Key:
+    """Written by every move of a namespace in the catalog, so that two can't form a ring."""
+    return Key(f"moves/{account}", catalog_id)
+
+
+def snapshot(account: str, table_id: str, snapshot_id: int) -> Key:
+    """A snapshot by the upstream's id."""
+    return Key(f"snapshot/{account}/{table_id}", str(snapshot_id))
+
+
+def timeline(account: str, table_id: str) -> str:
+    """The partition of a table's snapshots, by upstream time."""
+    return f"timeline/{account}/{table_id}"
+
+
+def constraints(account: str, table_id: str) -> str:
+    """The partition of a table's constraint bundles, by the snapshots' upstream time."""
+    return f"constraints/{account}/{table_id}"
+
+
+def moment(microseconds: int) -> str:
+    """A time as text that sorts as the time does, years before 1970 included."""
+    return f"{microseconds + (1 << 62):020}"
+
+
+def at_moment(microseconds: int, snapshot_id: int) -> str:
+    """The sort key of a snapshot on a timeline."""
+    return f"{moment(microseconds)}/{snapshot_id}"
+
+
+def final(account: str, table_id: str, snapshot_id: int) -> Key:
+    """Present once a snapshot's capture is published."""
+    return Key(f"final/{account}/{table_id}", str(snapshot_id))
+
+
+def sweeps() -> list[str]:
+    """Every partition of work left to the sweep."""
+    return [f"sweep/{n:02}" for n in range(SWEEP_SLICES)]
+
+
+def sweep(account: str, kind: Kind, resource_id: str) -> Key:
+    """A deleted resource that the sweep has to finish."""
+    partition = sweeps()[_slice(resource_id, SWEEP_SLICES)]
+    return Key(partition, f"{account}/{KIND_NAMES[kind]}/{resource_id}")
+
+
+def idempotency(account: str, request_type: str, key: str) -> Key:
+    """The response to a mutation under an idempotency key."""
+    return Key(f"idempotency/{account}/{request_type}", key)

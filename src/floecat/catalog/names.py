@@ -1,0 +1,28 @@
+"""Names as people give them: cleaned once, here, before they are stored or looked up."""
+
+import unicodedata
+from typing import Final
+
+from floecat.errors import InvalidArgumentError
+
+MAX_NAME_LENGTH: Final = 255
+
+
+def cleaned_name(raw: str, field: str) -> str:
+    """Trimmed and NFC-normalised; 1 to 255 characters without control characters."""
+    name = unicodedata.normalize("NFC", raw.strip())
+    if not name:
+        raise InvalidArgumentError(f"{field} is empty: give it a name", field=field)
+    if len(name) > MAX_NAME_LENGTH:
+        raise InvalidArgumentError(
+            f"{field} has {len(name)} characters: at most {MAX_NAME_LENGTH} are allowed",
+            field=field,
+        )
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise InvalidArgumentError(f"{field} has control characters: remove them", field=field)
+    return name
+
+
+def cleaned_prefix(raw: str) -> str:
+    """A prefix to filter names by; may be empty."""
+    return unicodedata.normalize("NFC", raw)

@@ -1,0 +1,112 @@
+"""Trees of namespaces, depth first, a page at a time.
+
+The page token holds the way to where the last page ended, so the next one goes on from there
+whatever was added or removed meanwhile.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
+from ai.floedb.floecat.common import common_pb2
+from floecat.catalog import keys
+from floecat.catalog.paging import Page, PageCursor
+from floecat.catalog.records import CatalogStores, Records
+from floecat.catalog.tree import Place
+from floecat.storage.kv.port import KeyValueStore
+
+_BATCH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A namespace that a walk came to."""
+
+    id: str
+    parents: tuple[str, ...]
+    name: str
+    way: str
+    """Resumes the walk right behind this namespace, with what lies below it."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return (*self.parents, self.name)
+
+
+@dataclass(slots=True)
+class _Level:
+    """The children of one parent, and how far the walk got with them."""
+
+    parent_id: str
+    path: tuple[str, ...]
+    after: str | None = None
+    ahead: list[tuple[str, str]] = field(default_factory=list)
+    """Names and ids read, but not yet visited, nearest last."""
+
+    def next_child(self, kv: KeyValueStore, account: str) -> tuple[str, str] | None:
+        if not self.ahead:
+            partition = keys.namespaces(account, self.parent_id)
+            records = kv.scan(partition, after=self.after, limit=_BATCH)
+            self.ahead = [(r.key.sort, r.value.decode()) for r in reversed(records)]
+        if not self.ahead:
+            return None
+        name, identifier = self.ahead.pop()
+        self.after = name
+        return name, identifier
+
+
+def walk(
+    kv: KeyValueStore, account: str, start: Place, way: str | None = None
+) -> Iterator[Visited]:
+    """Every namespace below `start`, parents before children, siblings by name."""
+    levels = [_Level(start.id, tuple(start.path))] if way is None else _resumed(start, way)
+    while levels:
+        level = levels[-1]
+        child = level.next_child(kv, account)
+        if child is None:
+            levels.pop()
+            continue
+        name, identifier = child
+        yield Visited(identifier, level.path, name, _way(levels, identifier))
+        levels.append(_Level(identifier, (*level.path, name)))
+
+
+def walk_namespaces(
+    stores: CatalogStores, account: str, start: Place, prefix: str, cursor: PageCursor
+) -> Page[Namespace]:
+    """A page of everything below `start` whose own name starts with `prefix`."""
+    found: list[Visited] = []
+    for visited in walk(stores.kv, account, start, cursor.after):
+        if visited.name.startswith(prefix):
+            found.append(visited)
+        if len(found) > cursor.size:
+            break
+    shown = found[: cursor.size]
+    token = cursor.token(shown[-1].way) if len(found) > cursor.size else ""
+    return Page(_read(stores, account, shown), token)
+
+
+def _way(levels: list[_Level], identifier: str) -> str:
+    return json.dumps([*([level.parent_id, level.after] for level in levels), [identifier, None]])
+
+
+def _resumed(start: Place, way: str) -> list[_Level]:
+    path = tuple(start.path)
+    levels: list[_Level] = []
+    for parent_id, after in json.loads(way):
+        levels.append(_Level(parent_id, path, after))
+        path = (*path, after)
+    return levels
+
+
+def _read(stores: CatalogStores, account: str, visited: list[Visited]) -> list[Namespace]:
+    records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
+    shown = []
+    found = records.find_many(account, [namespace.id for namespace in visited])
+    for namespace, stored in zip(visited, found, strict=True):
+        if stored and not stored.deleting:
+            stored.message.parents[:] = namespace.parents
+            shown.append(stored.message)
+    return shown

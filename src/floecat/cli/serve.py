@@ -1,0 +1,32 @@
+"""`floecat serve`: run the service until it is told to stop."""
+
+import signal
+from threading import Event
+from typing import Annotated
+
+import typer
+
+from floecat.bootstrap import Floecat
+from floecat.cli.session import current_session
+
+
+def serve(
+    context: typer.Context,
+    insecure_dev_on_network: Annotated[
+        bool,
+        typer.Option(
+            "--insecure-dev-on-network",
+            help="Listen beyond this machine although nobody has to sign in.",
+        ),
+    ] = False,
+) -> None:
+    """Run the service. Ctrl-C stops it: calls under way may finish first."""
+    settings = current_session(context).load_settings().settings
+    stop = Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: stop.set())
+    with Floecat(settings, insecure_on_network=insecure_dev_on_network) as floecat:
+        host = settings.server.address.rpartition(":")[0]
+        typer.echo(f"floecat is ready on {host}:{floecat.port}", err=True)
+        stop.wait()
+        typer.echo("floecat is stopping", err=True)

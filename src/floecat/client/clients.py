@@ -1,0 +1,99 @@
+"""Connecting to a service: one channel, a typed stub for every service, and how calls are made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import TracebackType
+from typing import Final, Self
+
+import grpc
+
+from ai.floedb.floecat.account.account_pb2_grpc import AccountServiceStub
+from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
+from ai.floedb.floecat.catalog.constraints_pb2_grpc import TableConstraintsServiceStub
+from ai.floedb.floecat.catalog.directory_pb2_grpc import DirectoryServiceStub
+from ai.floedb.floecat.catalog.index_pb2_grpc import TableIndexServiceStub
+from ai.floedb.floecat.catalog.namespace_pb2_grpc import NamespaceServiceStub
+from ai.floedb.floecat.catalog.snapshot_pb2_grpc import SnapshotServiceStub
+from ai.floedb.floecat.catalog.stats_pb2_grpc import TableStatisticsServiceStub
+from ai.floedb.floecat.catalog.table_pb2_grpc import TableServiceStub
+from ai.floedb.floecat.catalog.view_pb2_grpc import ViewServiceStub
+from ai.floedb.floecat.connector.connector_pb2_grpc import ConnectorsStub
+from ai.floedb.floecat.query.lifecycle_pb2_grpc import QueryServiceStub
+from ai.floedb.floecat.query.planner_stats_pb2_grpc import PlannerStatsServiceStub
+from ai.floedb.floecat.query.system_objects_registry_pb2_grpc import SystemObjectsServiceStub
+from ai.floedb.floecat.query.user_objects_bundle_pb2_grpc import UserObjectsServiceStub
+from ai.floedb.floecat.reconciler.executor_control_pb2_grpc import ReconcileExecutorControlStub
+from ai.floedb.floecat.reconciler.reconciler_pb2_grpc import ReconcileControlStub
+from floecat.client.calls import CallInterceptor
+from floecat.client.retries import RetryPolicy
+
+MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientOptions:
+    """How a client calls."""
+
+    account: str | None = None
+    """Account id or name, for a service in dev mode; None means the service's default account."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every call, e.g. `x-engine-kind` and `x-engine-version`."""
+    timeout: timedelta = timedelta(seconds=30)
+    """The deadline of calls that state none."""
+    retry: RetryPolicy = RetryPolicy()
+
+
+class GrpcClients:
+    """Typed, blocking stubs for every service over one channel. Safe to share between threads."""
+
+    def __init__(self, target: str, options: ClientOptions) -> None:
+        self._plain = grpc.insecure_channel(
+            target,
+            options=(
+                ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+                ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+            ),
+        )
+        headers = dict(options.headers)
+        if options.account:
+            headers["x-floe-account"] = options.account
+        interceptor = CallInterceptor(headers, options.timeout, options.retry)
+        channel = grpc.intercept_channel(self._plain, interceptor)
+        self.accounts = AccountServiceStub(channel)
+        self.catalogs = CatalogServiceStub(channel)
+        self.namespaces = NamespaceServiceStub(channel)
+        self.tables = TableServiceStub(channel)
+        self.views = ViewServiceStub(channel)
+        self.snapshots = SnapshotServiceStub(channel)
+        self.constraints = TableConstraintsServiceStub(channel)
+        self.directory = DirectoryServiceStub(channel)
+        self.statistics = TableStatisticsServiceStub(channel)
+        self.indexes = TableIndexServiceStub(channel)
+        self.connectors = ConnectorsStub(channel)
+        self.reconcile = ReconcileControlStub(channel)
+        self.executor = ReconcileExecutorControlStub(channel)
+        self.query = QueryServiceStub(channel)
+        self.planner_stats = PlannerStatsServiceStub(channel)
+        self.user_objects = UserObjectsServiceStub(channel)
+        self.system_objects = SystemObjectsServiceStub(channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the channel and every call on it."""
+        self._plain.close()
+
+
+def connect(target: str = "localhost:9100", options: ClientOptions | None = None) -> GrpcClients:
+    """Connect to a service. The connection is made when the first call needs it."""
+    return GrpcClients(target, options or ClientOptions())

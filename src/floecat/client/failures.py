@@ -1,0 +1,79 @@
+"""gRPC failures back into the errors they were."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, cast
+
+import grpc
+from grpc_status import rpc_status
+
+from ai.floedb.floecat.common import common_pb2
+from floecat import errors
+from floecat.errors import ErrorCode, FloecatError
+
+_ERRORS: Final[Mapping[ErrorCode, type[FloecatError]]] = {
+    cls.code: cls
+    for cls in (
+        errors.InvalidArgumentError,
+        errors.NotFoundError,
+        errors.AlreadyExistsError,
+        errors.FailedPreconditionError,
+        errors.AbortedError,
+        errors.PermissionDeniedError,
+        errors.UnauthenticatedError,
+        errors.ResourceExhaustedError,
+        errors.UnavailableError,
+        errors.DeadlineExceededError,
+        errors.CancelledError,
+        errors.UnimplementedError,
+        errors.DataLossError,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFailure:
+    """A failed call: the error it was, and when the service thinks it may succeed."""
+
+    error: FloecatError
+    retry_after: timedelta | None = None
+
+
+def failure_of(call: grpc.RpcError) -> RemoteFailure:
+    """What a failed call says. Without our details, the status alone."""
+    code = _code_of(call)
+    described = _described(call)
+    if described is None:
+        return RemoteFailure(_ERRORS.get(code, FloecatError)(_plain_message(call)))
+    error = _ERRORS.get(code, FloecatError)(
+        described.message,
+        reason=described.reason,
+        metadata={**described.metadata, "correlation_id": described.correlation_id},
+    )
+    after = described.retry_after.ToTimedelta() if described.HasField("retry_after") else None
+    return RemoteFailure(error, after)
+
+
+def _code_of(call: grpc.RpcError) -> ErrorCode:
+    name = call.code().name
+    return ErrorCode(name) if name in ErrorCode.__members__ else ErrorCode.INTERNAL
+
+
+def _plain_message(call: grpc.RpcError) -> str:
+    details = call.details() or "the call failed"
+    if call.code() is grpc.StatusCode.UNAVAILABLE:
+        return f"the service doesn't answer ({details}): is 'floecat serve' running there?"
+    return details
+
+
+def _described(call: grpc.RpcError) -> common_pb2.Error | None:
+    try:
+        status = rpc_status.from_call(cast("grpc.Call", call))
+    except ValueError:
+        return None
+    for detail in status.details if status else ():
+        described = common_pb2.Error()
+        if detail.Unpack(described):
+            return described
+    return None

@@ -1,0 +1,56 @@
+"""One call, as handlers see it: who, under which correlation id, and whether anyone still waits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import grpc
+
+from ai.floedb.floecat.common.common_pb2 import PrincipalContext
+from floecat.catalog.callers import Caller
+from floecat.errors import CancelledError
+from floecat.service.principals import Principal
+
+
+@dataclass(slots=True)
+class Call:
+    """A call that was authenticated and authorised."""
+
+    method: str
+    correlation_id: str
+    headers: Mapping[str, str]
+    principal: Principal
+    context: grpc.ServicerContext = field(repr=False)
+
+    @property
+    def caller(self) -> Caller:
+        """The caller as the catalog knows it."""
+        return self.principal.caller
+
+    def require_client(self) -> None:
+        """Stop working for a client that has gone; streams ask this between messages."""
+        if not self.context.is_active():
+            raise CancelledError("the client has gone")
+
+    def describe(self) -> PrincipalContext:
+        """The caller, as messages carry it."""
+        return PrincipalContext(
+            account_id=self.principal.account_id,
+            subject=self.principal.subject,
+            roles=sorted(self.principal.roles),
+            correlation_id=self.correlation_id,
+            engine_kind=self.headers.get("x-engine-kind", ""),
+            engine_version=self.headers.get("x-engine-version", ""),
+        )
+
+
+def headers_of(context: grpc.ServicerContext) -> dict[str, str]:
+    """The text headers of a call. Binary ones are none of ours."""
+    return {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
+
+
+def correlation_id_of(headers: Mapping[str, str]) -> str:
+    """The caller's correlation id, if it is one we can log and echo; otherwise a new one."""
+    given = headers.get("x-correlation-id", "")
+    fits = 0 < len(given) <= 128 and given.isascii() and given.isprintable()
+    return given if fits else uuid4().hex

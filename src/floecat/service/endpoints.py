@@ -1,0 +1,157 @@
+"""What is the same for every RPC, wrapped around its handler once, when the server is built.
+
+The steps, outermost first: correlation id, measuring and logging, errors into statuses,
+authentication, authorisation, the handler, the audit line. All of it runs on the call's own thread:
+gRPC's serving thread only looks the wrapped handler up.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import grpc
+import structlog
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from floecat.errors import CancelledError, FloecatError, PermissionDeniedError
+from floecat.service.audit import audit
+from floecat.service.calls import Call, correlation_id_of, headers_of
+from floecat.service.metrics import CallMetrics
+from floecat.service.permissions import permission_for
+from floecat.service.principals import Authenticator
+from floecat.service.status import status_of
+
+_LOG: Final = structlog.get_logger("floecat.calls")
+
+
+class InternalError(FloecatError):
+    """Something of ours went wrong. The log says what, under the correlation id; the answer not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every endpoint needs."""
+
+    authenticator: Authenticator
+    metrics: CallMetrics
+
+
+class Endpoint:
+    """One RPC with its handler."""
+
+    def __init__(
+        self, descriptor: MethodDescriptor, handler: Callable[..., Any], around: Surroundings
+    ) -> None:
+        self._descriptor = descriptor
+        self._handler = handler
+        self._around = around
+        self._method = f"{descriptor.containing_service.full_name}/{descriptor.name}"
+        self._permission = permission_for(descriptor.containing_service.full_name, descriptor.name)
+
+    def method_handler(self, pool: ThreadPoolExecutor) -> "grpc.RpcMethodHandler[Any, Any]":
+        """The handler as gRPC wants it, with the threads it is to run on."""
+        kinds = {
+            (False, False): (grpc.unary_unary_rpc_method_handler, self._single),
+            (True, False): (grpc.stream_unary_rpc_method_handler, self._single),
+            (False, True): (grpc.unary_stream_rpc_method_handler, self._streamed),
+        }
+        streaming = (self._descriptor.client_streaming, self._descriptor.server_streaming)
+        make, method = kinds[streaming]
+        behaviour: Any = partial(method)  # unlike a method, it can carry an attribute
+        behaviour.experimental_thread_pool = pool
+        request_type = GetMessageClass(self._descriptor.input_type)
+        return make(
+            behaviour,
+            request_deserializer=request_type.FromString,
+            response_serializer=_deterministic,
+        )
+
+    def _single(self, request: Any, context: grpc.ServicerContext) -> Message:
+        headers = headers_of(context)
+        with _Run(self._method, headers, context, self._around.metrics):
+            call = self._admit(headers, context)
+            response: Message = self._handler(request, call)
+            audit(call, request, response)
+            return response
+
+    def _streamed(self, request: Any, context: grpc.ServicerContext) -> Iterator[Message]:
+        headers = headers_of(context)
+        with _Run(self._method, headers, context, self._around.metrics):
+            call = self._admit(headers, context)
+            for response in self._handler(request, call):
+                call.require_client()
+                yield response
+
+    def _admit(self, headers: dict[str, str], context: grpc.ServicerContext) -> Call:
+        principal = self._around.authenticator.authenticate(headers)
+        if not principal.may(self._permission):
+            raise PermissionDeniedError(
+                f"{principal.subject!r} lacks the permission {self._permission}",
+                metadata={"permission": self._permission},
+            )
+        return Call(self._method, headers["x-correlation-id"], headers, principal, context)
+
+
+class _Run:
+    """The time around one call: measured, logged, and its errors turned into a status."""
+
+    def __init__(
+        self,
+        method: str,
+        headers: dict[str, str],
+        context: grpc.ServicerContext,
+        metrics: CallMetrics,
+    ) -> None:
+        self._method = method
+        self._context = context
+        self._metrics = metrics
+        self._correlation_id = headers["x-correlation-id"] = correlation_id_of(headers)
+        self._started = time.perf_counter()
+
+    def __enter__(self) -> None:
+        structlog.contextvars.bind_contextvars(correlation_id=self._correlation_id)
+        self._context.send_initial_metadata((("x-correlation-id", self._correlation_id),))
+        self._metrics.begin(self._method)
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        failure = self._failure(error)
+        seconds = time.perf_counter() - self._started
+        status = failure.code if failure else "OK"
+        self._metrics.end(self._method, status, seconds)
+        _log_call(self._method, status, seconds, error)
+        structlog.contextvars.unbind_contextvars("correlation_id")
+        if failure and not isinstance(error, GeneratorExit):
+            self._context.abort_with_status(status_of(failure, self._correlation_id))
+
+    def _failure(self, error: BaseException | None) -> FloecatError | None:
+        match error:
+            case None | FloecatError():
+                return error
+            case GeneratorExit():
+                return CancelledError("the client has gone")
+            case _:
+                return InternalError(
+                    "something went wrong here; the server's log says what, under correlation id "
+                    f"{self._correlation_id}"
+                )
+
+
+def _log_call(method: str, status: str, seconds: float, error: BaseException | None) -> None:
+    milliseconds = round(seconds * 1000, 2)
+    if error is None:
+        _LOG.debug("call", method=method, status=status, ms=milliseconds)
+    elif isinstance(error, FloecatError | GeneratorExit):
+        reason = str(error)
+        _LOG.info("call", method=method, status=status, ms=milliseconds, error=reason)
+    else:
+        _LOG.error("call", method=method, status=status, ms=milliseconds, exc_info=error)
+
+
+def _deterministic(message: Message) -> bytes:
+    """A replayed answer must be the same bytes as the first one, maps included."""
+    return message.SerializeToString(deterministic=True)

@@ -1,0 +1,28 @@
+"""How log lines look: structured, with the correlation id of the call they belong to, on stderr."""
+
+import logging
+import sys
+from collections.abc import Sequence
+
+import structlog
+from structlog.typing import Processor
+
+
+def configure_logs(*, as_json: bool, level: str) -> None:
+    """Set up logging for this process, once, at its start."""
+    shared: Sequence[Processor] = (
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    )
+    finish: Sequence[Processor] = (
+        (structlog.processors.format_exc_info, structlog.processors.JSONRenderer())
+        if as_json
+        else (structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),)
+    )
+    structlog.configure(
+        processors=[*shared, *finish],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

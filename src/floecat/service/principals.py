@@ -1,0 +1,63 @@
+"""Who is calling, and how we know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from floecat.catalog.accounts import AccountRepository
+from floecat.catalog.callers import Caller
+from floecat.errors import UnauthenticatedError
+from floecat.service.permissions import ADMINISTRATOR, ROLES, Permission
+
+Headers = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller whose account and roles are known."""
+
+    account_id: str
+    subject: str
+    roles: frozenset[str]
+
+    @property
+    def caller(self) -> Caller:
+        """The caller as the catalog knows it."""
+        return Caller(self.account_id, self.subject, ADMINISTRATOR in self.roles)
+
+    def may(self, permission: Permission) -> bool:
+        """Whether one of the caller's roles allows it."""
+        return any(permission in ROLES.get(role, frozenset()) for role in self.roles)
+
+
+class Authenticator(Protocol):
+    """Finds out who is calling. Raises UnauthenticatedError."""
+
+    def authenticate(self, headers: Headers) -> Principal:
+        """The principal of a call."""
+        ...
+
+
+class DevAuthenticator:
+    """Takes the caller's word for it: the account from `x-floe-account`, by id or by name.
+
+    Only for a server that listens on this machine alone.
+    """
+
+    def __init__(self, accounts: AccountRepository, default_account: str) -> None:
+        self._accounts = accounts
+        self._default = default_account
+
+    def authenticate(self, headers: Headers) -> Principal:
+        """An administrator of the account that is named."""
+        named = headers.get("x-floe-account") or self._default
+        stored = self._accounts.find(named) or self._accounts.find_named(named)
+        if stored is None:
+            raise UnauthenticatedError(
+                f"there is no account {named!r}: name another in x-floe-account, or leave it out",
+                reason="UNKNOWN_ACCOUNT",
+            )
+        identifier = stored.message.resource_id.id
+        return Principal(
+            identifier, headers.get("x-floe-subject", "dev"), frozenset([ADMINISTRATOR])
+        )

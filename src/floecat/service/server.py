@@ -1,0 +1,98 @@
+"""The gRPC server: handlers, thread pools, health, reflection, and a graceful stop."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from floecat.errors import UnavailableError
+from floecat.service.endpoints import Endpoint, Surroundings
+
+MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    # Two servers on one port would share its calls silently; better to be told that it is taken.
+    ("grpc.so_reuseport", 0),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerConfig:
+    """How to listen."""
+
+    address: str
+    """`host:port`; port 0 takes a free one."""
+    unary_threads: int = 16
+    stream_threads: int = 16
+    reflection: bool = True
+    grace: timedelta = timedelta(seconds=10)
+
+
+class Server:
+    """Serves handlers: one object per service, with one method per RPC."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        handlers: Mapping[ServiceDescriptor, object],
+        around: Surroundings,
+    ) -> None:
+        self._config = config
+        # One kind of call must not starve another, so each has threads of its own.
+        self._unary = ThreadPoolExecutor(config.unary_threads, "floecat-unary")
+        self._streams = ThreadPoolExecutor(config.stream_threads, "floecat-stream")
+        self._health = health.HealthServicer()
+        self._server = grpc.server(self._unary, options=_OPTIONS)
+        for service, handler in handlers.items():
+            self._add(service, handler, around)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        if config.reflection:
+            names = [service.full_name for service in handlers]
+            shown = [*names, health.SERVICE_NAME, reflection.SERVICE_NAME]
+            reflection.enable_server_reflection(shown, self._server)
+        self.port = self._bind()
+
+    def start(self) -> None:
+        """Begin to serve, and say so to health checks."""
+        self._server.start()
+        self._health.set("", health_pb2.HealthCheckResponse.SERVING)
+
+    def stop(self) -> None:
+        """Take no more calls, let those under way finish within the grace, then end them."""
+        self._health.enter_graceful_shutdown()
+        self._server.stop(self._config.grace.total_seconds()).wait()
+        self._unary.shutdown()
+        self._streams.shutdown()
+
+    def wait(self) -> None:
+        """Until the server has stopped."""
+        self._server.wait_for_termination()
+
+    def _bind(self) -> int:
+        try:
+            return self._server.add_insecure_port(self._config.address)
+        except RuntimeError as error:
+            raise UnavailableError(
+                f"can't listen on {self._config.address}: another process may have it "
+                "(choose another with server.address)"
+            ) from error
+
+    def _add(self, service: ServiceDescriptor, handler: object, around: Surroundings) -> None:
+        methods = {method.name: self._method(method, handler, around) for method in service.methods}
+        generic = grpc.method_handlers_generic_handler(service.full_name, methods)
+        self._server.add_generic_rpc_handlers((generic,))
+
+    def _method(
+        self, method: MethodDescriptor, handler: object, around: Surroundings
+    ) -> "grpc.RpcMethodHandler[Any, Any]":
+        streams = method.client_streaming or method.server_streaming
+        endpoint = Endpoint(method, getattr(handler, method.name), around)
+        return endpoint.method_handler(self._streams if streams else self._unary)

@@ -1,1 +1,0 @@
-"""Typed settings, read once at the edge."""

@@ -1,0 +1,330 @@
+"""Every setting there is: key, type, default and what it does.
+
+The reference page in `docs/` is made from this.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+
+from floecat.settings.options import group, option
+
+
+class KeyValueBackend(StrEnum):
+    """Where metadata is kept."""
+
+    MEMORY = "memory"
+    SQLITE = "sqlite"
+    POSTGRES = "postgres"
+    DYNAMODB = "dynamodb"
+
+
+class BlobBackend(StrEnum):
+    """Where immutable content is kept."""
+
+    MEMORY = "memory"
+    FILESYSTEM = "filesystem"
+    S3 = "s3"
+
+
+class JobStoreBackend(StrEnum):
+    """Where the reconciler's queue is kept."""
+
+    DURABLE = "durable"
+    MEMORY = "memory"
+
+
+class WorkerMode(StrEnum):
+    """Where jobs run."""
+
+    LOCAL = "local"
+    REMOTE = "remote"
+
+
+class TimestampPolicy(StrEnum):
+    """What to do with a zoned string for a TIMESTAMP without a zone."""
+
+    REJECT = "REJECT"
+    CONVERT_TO_SESSION_ZONE = "CONVERT_TO_SESSION_ZONE"
+
+
+class AuthenticationMode(StrEnum):
+    """How callers are known."""
+
+    DEV = "dev"
+
+
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    PRETTY = "pretty"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """From which level on lines are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """The service."""
+
+    address: str = option(
+        "server.address", "localhost:9100", "Where the service listens; port 0 takes a free one."
+    )
+    reflection: bool = option(
+        "server.reflection", True, "Whether clients may ask which services there are."
+    )
+    unary_threads: int = option(
+        "server.threads.unary", 16, "Threads for ordinary calls.", minimum=1
+    )
+    stream_threads: int = option("server.threads.streams", 16, "Threads for streams.", minimum=1)
+    grace: timedelta = option(
+        "server.grace", timedelta(seconds=10), "How long calls may go on after a stop.", minimum=0
+    )
+    metrics_address: str | None = option(
+        "metrics.address",
+        "localhost:9101",
+        "Where Prometheus finds `/metrics`; empty turns it off.",
+    )
+    authentication: AuthenticationMode = option(
+        "auth.mode",
+        AuthenticationMode.DEV,
+        "`dev`: no token, the account from `x-floe-account`, on this machine only.",
+    )
+    log_format: LogFormat = option("log.format", LogFormat.PRETTY, "How log lines look.")
+    log_level: LogLevel = option(
+        "log.level", LogLevel.INFO, "From which level on lines are written."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyValueSettings:
+    """The key-value store."""
+
+    backend: KeyValueBackend = option(
+        "kv", KeyValueBackend.SQLITE, "Where metadata is kept: one file, or a database."
+    )
+    sqlite_path: Path | None = option(
+        "kv.sqlite.path", None, "The SQLite file; by default `floecat.db` below `data.dir`."
+    )
+    postgres_url: str | None = option(
+        "kv.postgres.url", None, "A PostgreSQL connection string, password included.", secret=True
+    )
+    dynamodb_table: str = option("kv.dynamodb.table", "floecat", "The DynamoDB table.")
+    dynamodb_region: str | None = option("kv.dynamodb.region", None, "The table's AWS region.")
+    dynamodb_endpoint: str | None = option(
+        "kv.dynamodb.endpoint", None, "Another endpoint than the region's own."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobSettings:
+    """The blob store."""
+
+    backend: BlobBackend = option(
+        "blobs", BlobBackend.FILESYSTEM, "Where plans, segments, sidecars and indexes are kept."
+    )
+    filesystem_path: Path | None = option(
+        "blobs.filesystem.path", None, "The folder; by default `blobs` below `data.dir`."
+    )
+    s3_bucket: str | None = option("blobs.s3.bucket", None, "The bucket.")
+    s3_prefix: str = option("blobs.s3.prefix", "", "Put in front of every object's name.")
+    s3_region: str | None = option("blobs.s3.region", None, "The bucket's region.")
+    s3_endpoint: str | None = option(
+        "blobs.s3.endpoint", None, "The endpoint of an S3-compatible store."
+    )
+    cache_max_bytes: int = option(
+        "blobs.cache.max-bytes",
+        4 * 1024**3,
+        "How much of the blob store is kept as local files for memory-mapping.",
+        minimum=0,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStoreSettings:
+    """The reconciler's queue."""
+
+    backend: JobStoreBackend = option(
+        "reconciler.job-store",
+        JobStoreBackend.DURABLE,
+        "`durable` keeps jobs in the key-value store, `memory` forgets them at exit.",
+    )
+    max_attempts: int = option(
+        "reconciler.job-store.max-attempts",
+        8,
+        "How often a job is tried; an expired lease counts as one.",
+        minimum=1,
+    )
+    base_backoff: timedelta = option(
+        "reconciler.job-store.base-backoff-ms",
+        timedelta(milliseconds=500),
+        "The first wait before a retry; doubles each time, with full jitter.",
+        minimum=0,
+    )
+    max_backoff: timedelta = option(
+        "reconciler.job-store.max-backoff-ms",
+        timedelta(seconds=30),
+        "The longest wait before a retry. An upstream's Retry-After wins.",
+        minimum=0,
+    )
+    lease: timedelta = option(
+        "reconciler.job-store.lease-ms",
+        timedelta(seconds=30),
+        "How long a worker owns a job without a sign of life.",
+        minimum=1000,
+    )
+    reclaim_interval: timedelta = option(
+        "reconciler.job-store.reclaim-interval-ms",
+        timedelta(seconds=5),
+        "How often expired leases are looked for.",
+        minimum=100,
+    )
+    ready_scan_limit: int = option(
+        "reconciler.job-store.ready-scan-limit",
+        32,
+        "Rows looked at per lease call.",
+        minimum=1,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorSettings:
+    """Which executors run."""
+
+    remote_default: bool = option(
+        "reconciler.executor.remote-default.enabled", True, "Runs PLAN_TABLE and PLAN_VIEW."
+    )
+    remote_planner: bool = option(
+        "reconciler.executor.remote-planner.enabled", True, "Runs PLAN_CONNECTOR."
+    )
+    remote_snapshot_planner: bool = option(
+        "reconciler.executor.remote-snapshot-planner.enabled", True, "Runs PLAN_SNAPSHOT."
+    )
+    remote_file_group: bool = option(
+        "reconciler.executor.remote-file-group.enabled", True, "Runs EXEC_FILE_GROUP."
+    )
+    snapshot_finalize: bool = option(
+        "reconciler.executor.snapshot-finalize.enabled",
+        True,
+        "Runs FINALIZE_SNAPSHOT_CAPTURE, in the service.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSignInSettings:
+    """How workers sign in to the control plane."""
+
+    issuer: str | None = option(
+        "reconciler.oidc.issuer", None, "The OIDC issuer that gives workers their tokens."
+    )
+    client_id: str | None = option("reconciler.oidc.client-id", None, "The workers' client id.")
+    client_secret: str | None = option(
+        "reconciler.oidc.client-secret", None, "The workers' client secret.", secret=True
+    )
+    token_refresh_skew: timedelta = option(
+        "reconciler.oidc.token-refresh-skew-seconds",
+        timedelta(seconds=30),
+        "How long before its end a token is replaced.",
+        minimum=0,
+    )
+    connect_timeout: timedelta = option(
+        "reconciler.oidc.connect-timeout",
+        timedelta(seconds=5),
+        "How long to wait for the issuer.",
+        minimum=1,
+    )
+    authorization_header: str = option(
+        "reconciler.authorization.header",
+        "authorization",
+        "The header for workers' tokens when `interceptor.session.header` isn't set.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcilerSettings:
+    """The control plane of the work, and its workers."""
+
+    worker_mode: WorkerMode = option(
+        "reconciler.worker.mode",
+        WorkerMode.LOCAL,
+        "`local`: the service supervises a worker of its own. `remote`: workers run elsewhere.",
+    )
+    poll_every: timedelta = option(
+        "reconciler.pollEvery",
+        timedelta(seconds=1),
+        "How often an idle worker asks for work.",
+        minimum=10,
+    )
+    max_parallelism: int = option(
+        "reconciler.max-parallelism",
+        2,
+        "Jobs a worker runs at the same time; 0 makes this a control plane only.",
+        minimum=0,
+    )
+    file_group_max_files: int = option(
+        "reconciler.file-group.max-files", 128, "Files in one EXEC_FILE_GROUP job.", minimum=1
+    )
+    file_group_max_bytes: int = option(
+        "reconciler.file-group.max-bytes",
+        4 * 1024**3,
+        "Bytes of files in one EXEC_FILE_GROUP job.",
+        minimum=1,
+    )
+    job_store: JobStoreSettings = group(JobStoreSettings)
+    executors: ExecutorSettings = group(ExecutorSettings)
+    sign_in: WorkerSignInSettings = group(WorkerSignInSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueSettings:
+    """How values are read."""
+
+    timestamp_policy: TimestampPolicy = option(
+        "timestamp_no_tz.policy",
+        TimestampPolicy.REJECT,
+        "What to do with a zoned string for a TIMESTAMP without a zone.",
+    )
+    session_timezone: str = option(
+        "session.timezone", "UTC", "The IANA zone that CONVERT_TO_SESSION_ZONE converts to."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """How the command line reaches the service."""
+
+    server: str = option("client.server", "localhost:9100", "The service to talk to.")
+    account: str | None = option(
+        "client.account", None, "The account to work in, by id or name, in dev mode."
+    )
+    timeout: timedelta = option(
+        "client.timeout", timedelta(seconds=30), "How long a call may take.", minimum=1
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings."""
+
+    data_dir: Path = option(
+        "data.dir", Path("floecat-data"), "Where an embedded installation keeps its files."
+    )
+    session_header: str | None = option(
+        "interceptor.session.header",
+        None,
+        "A header that carries the session token instead of `authorization`.",
+    )
+    client: ClientSettings = group(ClientSettings)
+    server: ServerSettings = group(ServerSettings)
+    kv: KeyValueSettings = group(KeyValueSettings)
+    blobs: BlobSettings = group(BlobSettings)
+    reconciler: ReconcilerSettings = group(ReconcilerSettings)
+    values: ValueSettings = group(ValueSettings)

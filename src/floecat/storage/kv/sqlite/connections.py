@@ -1,0 +1,104 @@
+"""Connections to one SQLite file: a writer behind a lock, and a reader for every thread."""
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import apsw
+
+from floecat.errors import IncompatibleStoreError, UnavailableError
+
+MINIMUM_SQLITE: Final = (3, 51, 3)
+"""Older ones can corrupt a write-ahead log when several connections write."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteOptions:
+    """How to open the file. `OFF` gives up durability, for tests that don't look at it."""
+
+    synchronous: Literal["FULL", "OFF"] = "FULL"
+    busy_timeout: timedelta = timedelta(seconds=30)
+    vfs: str | None = None
+
+
+def check_sqlite_version(version: str) -> None:
+    """Refuse a library that can damage the store."""
+    if tuple(int(part) for part in version.split(".")) < MINIMUM_SQLITE:
+        needed = ".".join(str(part) for part in MINIMUM_SQLITE)
+        raise IncompatibleStoreError(
+            f"SQLite {version} can corrupt a store that several connections write; "
+            f"Floecat needs {needed} or newer (pip install --upgrade apsw)"
+        )
+
+
+class Connections:
+    """Hands out connections; every method may be called from any thread."""
+
+    def __init__(self, path: Path, options: SqliteOptions) -> None:
+        check_sqlite_version(apsw.sqlite_lib_version())
+        self._path = path
+        self._options = options
+        self._closed = False
+        self._opened: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._opening = threading.Lock()
+        self._writing = threading.Lock()
+        self._local = threading.local()
+        self._writer = self._open()
+
+    def reader(self) -> apsw.Connection:
+        """This thread's own connection."""
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._open()
+            connection.pragma("query_only", True)
+            self._local.connection = connection
+        return connection
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """A transaction that holds the file's write lock: committed at the end, or rolled back."""
+        with self._writing:
+            connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # SQLite may have rolled back by itself, as it does when the disk is full.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def exclusive_writer(self) -> Iterator[apsw.Connection]:
+        """The writer outside a transaction, for what SQLite doesn't do inside one."""
+        with self._writing:
+            yield self._writer
+
+    def close(self) -> None:
+        with self._opening, self._writing:
+            self._closed = True
+            for connection in list(self._opened):
+                connection.close()
+
+    def _open(self) -> apsw.Connection:
+        with self._opening:
+            if self._closed:
+                raise UnavailableError(f"the store {self._path} was closed")
+            connection = apsw.Connection(
+                os.fspath(self._path),
+                flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE,
+                vfs=self._options.vfs,
+            )
+            connection.set_busy_timeout(self._options.busy_timeout // timedelta(milliseconds=1))
+            connection.pragma("synchronous", self._options.synchronous)
+            connection.pragma("fullfsync", True)  # on macOS plain fsync doesn't reach the disk
+            connection.pragma("checkpoint_fullfsync", True)
+            self._opened.add(connection)
+            return connection

@@ -1,0 +1,150 @@
+"""The SQLite backend: each operation is one prepared statement that also tests its expectation."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from floecat.clock import Clock, utc_now
+from floecat.storage.kv.limits import (
+    EncodedKey,
+    check_scan,
+    checked_key,
+    checked_operations,
+    checked_partition,
+)
+from floecat.storage.kv.port import ABSENT, ANY, Check, Delete, Key, Operation, Put, Record
+from floecat.storage.kv.ranges import sort_range
+from floecat.storage.kv.sqlite import statements as sql
+from floecat.storage.kv.sqlite.connections import Connections, SqliteOptions
+from floecat.storage.kv.sqlite.errors import translated
+from floecat.storage.kv.sqlite.layout import prepare
+from floecat.storage.kv.versions import conflict, fresh_version, from_micros, to_micros
+
+_DUMP_PAGE: Final = 500
+
+
+class SqliteKeyValueStore:
+    """Records in one table, ordered by the bytes of their keys."""
+
+    def __init__(
+        self, path: Path, *, options: SqliteOptions | None = None, clock: Clock = utc_now
+    ) -> None:
+        self._clock = clock
+        self._path = str(path)
+        chosen = options or SqliteOptions()
+        with translated(self._path):
+            self._connections = Connections(path, chosen)
+            try:
+                prepare(path, self._connections, chosen.busy_timeout / timedelta(seconds=1))
+            except BaseException:
+                self._connections.close()
+                raise
+
+    def get(self, key: Key) -> Record | None:
+        return self._get(key, checked_key(key))
+
+    def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
+        encoded = [checked_key(key) for key in keys]
+        return [self._get(key, parts) for key, parts in zip(keys, encoded, strict=True)]
+
+    def scan(
+        self,
+        partition: str,
+        prefix: str = "",
+        *,
+        after: str | None = None,
+        limit: int,
+        reverse: bool = False,
+    ) -> Sequence[Record]:
+        encoded = checked_partition(partition)
+        check_scan(prefix, after, limit)
+        covered = sort_range(prefix, after, reverse=reverse)
+        if covered.empty:
+            return []
+        low, high = covered.encoded()
+        bindings = (encoded, low, self._now(), high, limit)
+        with translated(self._path):
+            reader = self._connections.reader()
+            rows = reader.execute(sql.SCAN_REVERSE if reverse else sql.SCAN, bindings)
+            return [_record(Key(partition, sort.decode()), *rest) for sort, *rest in rows]
+
+    def commit(self, operations: Sequence[Operation]) -> None:
+        keys = checked_operations(operations)
+        if not operations:
+            return
+        with translated(self._path), self._connections.writing() as connection:
+            now = self._now()
+            for key, operation in zip(keys, operations, strict=True):
+                if not _apply(connection, key, operation, now):
+                    raise conflict(operation.key, operation.expect)
+
+    def dump(self, after: Key | None = None) -> Iterator[Record]:
+        # A page at a time: one long read would keep the write-ahead log from being reset.
+        partition, sort = checked_key(after) if after is not None else (b"", b"")
+        while True:
+            with translated(self._path):
+                bindings = (partition, sort, self._now(), _DUMP_PAGE)
+                reader = self._connections.reader()
+                rows: list[Any] = reader.execute(sql.DUMP, bindings).fetchall()
+            for partition, sort, *rest in rows:
+                yield _record(Key(partition.decode(), sort.decode()), *rest)
+            if len(rows) < _DUMP_PAGE:
+                return
+
+    def sweep(self, limit: int) -> int:
+        with translated(self._path), self._connections.writing() as connection:
+            connection.execute(sql.SWEEP, (self._now(), limit))
+            return connection.changes()
+
+    def close(self) -> None:
+        with translated(self._path):
+            self._connections.close()
+
+    def _now(self) -> int:
+        return to_micros(self._clock())
+
+    def _get(self, key: Key, encoded: EncodedKey) -> Record | None:
+        with translated(self._path):
+            cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
+            rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
+        return _record(key, *rows[0]) if rows else None
+
+
+def _apply(connection: apsw.Connection, key: EncodedKey, operation: Operation, now: int) -> bool:
+    """Carry out one operation; whether its expectation held."""
+    match operation:
+        case Put():
+            return _put(connection, key, operation, now)
+        case Delete(expect=expect):
+            if expect is ANY:
+                connection.execute(sql.DELETE, key)
+                return True
+            if expect is ABSENT:
+                return not connection.execute(sql.GET_VERSION, (*key, now)).fetchall()
+            connection.execute(sql.DELETE_VERSION, (*key, now, expect))
+            return connection.changes() == 1
+        case Check(expect=expect):
+            if expect is ANY:
+                return True
+            found = connection.execute(sql.GET_VERSION, (*key, now)).fetchall()
+            return not found if expect is ABSENT else found == [(expect,)]
+
+
+def _put(connection: apsw.Connection, key: EncodedKey, put: Put, now: int) -> bool:
+    expires_at = None if put.expires_at is None else to_micros(put.expires_at)
+    written = (*key, now, put.value, fresh_version(), expires_at)
+    if put.expect is ANY:
+        connection.execute(sql.PUT, written)
+        return True
+    if put.expect is ABSENT:
+        connection.execute(sql.PUT_ABSENT, written)
+    else:
+        connection.execute(sql.PUT_VERSION, (*written, put.expect))
+    return connection.changes() == 1
+
+
+def _record(key: Key, value: Any, version: Any, expires_at: Any) -> Record:
+    return Record(key, value, version, from_micros(expires_at))

@@ -1,0 +1,40 @@
+"""Servers that tests share, started when the first test asks and ended with the session."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.moto import Moto, running_moto
+from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_postgres
+
+pytest.register_assert_rewrite(
+    "tests.contracts.kv_contract",
+    "tests.contracts.ambiguity_contract",
+    "tests.contracts.blob_contract",
+)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    programs = find_programs()
+    if programs is None:
+        pytest.skip(NOT_FOUND)
+    with running_postgres(programs) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[Moto]:
+    with running_moto() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def aws_environment() -> Iterator[None]:
+    """Credentials that open nothing, so that no test can ever reach a real account."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        patch.delenv("AWS_PROFILE", raising=False)
+        yield

@@ -1,0 +1,14 @@
+"""A clock that tests move by hand."""
+
+from datetime import UTC, datetime, timedelta
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **parts: float) -> None:
+        self.now += timedelta(**parts)
