@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, fields
 from typing import Final
 
+from typing_extensions import override
+
 from floecat.types.errors import InvalidTypeError
 from floecat.types.kinds import IntervalRange, Kind
 
@@ -97,7 +99,8 @@ class LogicalType:
         if len(set(names)) != len(names):
             raise InvalidTypeError(f"a STRUCT names a field twice: {', '.join(names)}")
 
-    def __str__(self) -> str:  # type: ignore[explicit-override]  # `override` is Python 3.12's
+    @override
+    def __str__(self) -> str:
         """The canonical type string."""
         name = self.kind.name
         match self.kind:
@@ -137,7 +140,8 @@ class StructField:
     nullable: bool = True
     field_id: int | None = None
 
-    def __str__(self) -> str:  # type: ignore[explicit-override]  # `override` is Python 3.12's
+    @override
+    def __str__(self) -> str:
         plain = _IDENTIFIER.fullmatch(self.name) is not None
         name = self.name if plain else '"' + self.name.replace('"', '""') + '"'
         return f"{name}: {self.type}{'' if self.nullable else ' NOT NULL'}"

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 import pyarrow as pa
+from typing_extensions import override
 
 from floecat.types import logical as types
 from floecat.types.arrays.arrowtypes import is_binary, is_single_float, is_text
@@ -57,7 +58,8 @@ class Primitive:
             return LogicalType(Kind.DECIMAL, precision=self.precision, scale=self.scale)
         return _LOGICAL[self.name]
 
-    def __str__(self) -> str:  # type: ignore[explicit-override]  # `override` is Python 3.12's
+    @override
+    def __str__(self) -> str:
         match self.name:
             case PrimitiveName.DECIMAL:
                 return f"decimal({self.precision}, {self.scale})"
