@@ -46,7 +46,7 @@ def date_strings(array: pa.Array) -> pa.Array:
     days = counts_of(array)
     if pa.types.is_date64(array.type):
         days = days // MILLIS_PER_DAY
-    unusual = _beyond_four_digits(days)
+    unusual = _beyond_four_digits(days, 1)
     usual = pa.array(np.where(unusual, 0, days).astype(np.int32))
     text = usual.cast(pa.date32()).cast(pa.large_string())
     others = [format_date(day) for day in days[unusual].tolist()]
@@ -58,15 +58,15 @@ def time_strings(array: pa.Array, precision: int | None) -> pa.Array:
     micros = _micros_of(counts_of(array), nanos_per(array.type.unit))
     text = pa.array(micros).cast(pa.time64("us")).cast(pa.large_string())
     rows = fixed_rows(text, _TIME_WIDTH + _FRACTION_WIDTH)
-    return with_nulls_of(array, _with_fraction(rows, micros, precision, ""))
+    return with_nulls_of(array, _with_fraction(rows, precision, ""))
 
 
 def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa.Array:
     """ISO text of a timestamp array, and then `suffix`: `Z` or nothing."""
     unit_nanos = nanos_per(array.type.unit)
     counts = counts_of(array)
-    unusual = _beyond_four_digits(counts // (NANOS_PER_DAY // unit_nanos))
-    micros = _micros_of(np.where(unusual, 0, counts), unit_nanos)
+    unusual = _beyond_four_digits(counts, NANOS_PER_DAY // unit_nanos)
+    micros = _micros_of(np.where(unusual, 0, counts) if unusual.any() else counts, unit_nanos)
     text = pa.array(micros).cast(pa.timestamp("us")).cast(pa.large_string())
     rows = fixed_rows(text, _DATE_WIDTH + 1 + _TIME_WIDTH + _FRACTION_WIDTH).copy()
     rows[:, _DATE_WIDTH] = ord("T")
@@ -74,7 +74,7 @@ def timestamp_strings(array: pa.Array, precision: int | None, suffix: str) -> pa
         format_timestamp(count * unit_nanos, precision) + suffix
         for count in counts[unusual].tolist()
     ]
-    encoded = _replace(_with_fraction(rows, micros, precision, suffix), unusual, others)
+    encoded = _replace(_with_fraction(rows, precision, suffix), unusual, others)
     return with_nulls_of(array, encoded)
 
 
@@ -92,13 +92,13 @@ def _micros_of(counts: Counts, unit_nanos: int) -> Counts:
     return counts // 1_000 if unit_nanos == 1 else counts * (unit_nanos // 1_000)
 
 
-def _with_fraction(rows: Bytes, micros: Counts, precision: int | None, suffix: str) -> pa.Array:
+def _with_fraction(rows: Bytes, precision: int | None, suffix: str) -> pa.Array:
     """Rows that end in six fraction digits, cut to the digits that are wanted."""
     whole = rows.shape[1] - _FRACTION_WIDTH
     if precision is not None:
         kept = whole + (1 + precision if precision else 0)
         return whole_rows(_with_suffix(rows[:, :kept], suffix), pa.large_string())
-    digits = _digits_without_trailing_zeros(micros)
+    digits = _digits_without_trailing_zeros(rows)
     lengths = (whole + digits + (digits > 0)).astype(np.uint8)
     if suffix:
         rows = _with_suffix(rows, suffix)
@@ -113,16 +113,18 @@ def _with_suffix(rows: Bytes, suffix: str) -> Bytes:
     return np.column_stack([rows, np.full(len(rows), ord(suffix), dtype=np.uint8)])
 
 
-def _digits_without_trailing_zeros(micros: Counts) -> Bytes:
-    fraction = (micros % 1_000_000).astype(np.int32)
-    digits = np.full(len(micros), 6, dtype=np.uint8)
-    for power in (10, 100, 1_000, 10_000, 100_000, 1_000_000):
-        digits -= fraction % power == 0
+def _digits_without_trailing_zeros(rows: Bytes) -> Bytes:
+    digits = np.full(len(rows), 6, dtype=np.uint8)
+    only_zeros_so_far = np.ones(len(rows), dtype=np.bool_)
+    for column in range(-1, -_FRACTION_WIDTH, -1):
+        only_zeros_so_far &= rows[:, column] == ord("0")
+        digits -= only_zeros_so_far
     return digits
 
 
-def _beyond_four_digits(days: Counts) -> Flags:
-    return (days < MIN_FOUR_DIGIT_DAY) | (days > MAX_FOUR_DIGIT_DAY)
+def _beyond_four_digits(counts: Counts, per_day: int) -> Flags:
+    first, end = MIN_FOUR_DIGIT_DAY * per_day, (MAX_FOUR_DIGIT_DAY + 1) * per_day
+    return (counts < first) | (counts >= end)
 
 
 def _replace(text: pa.Array, unusual: Flags, others: list[str]) -> pa.Array:
