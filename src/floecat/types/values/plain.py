@@ -47,30 +47,29 @@ Value: TypeAlias = Plain | date | time | datetime | np.datetime64
 
 def read_value(logical: LogicalType, value: object, policy: TimestampPolicy) -> Plain:
     """The plain value of anything that stands for a value of the type."""
+    reader = _READERS.get(logical.kind)
+    if reader is not None:
+        return reader(value)
     match logical.kind:
         case Kind.TIMESTAMP:
             return _read_timestamp(value, policy)
         case Kind.TIMESTAMPTZ:
             return _read_timestamptz(value)
-        case Kind.JSON | Kind.ARRAY | Kind.MAP | Kind.STRUCT | Kind.VARIANT:
-            raise InvalidValueError(
-                f"{logical.kind.name} values have no canonical string; leave the bound unset"
-            )
         case kind:
-            return _READERS[kind](value)
+            raise InvalidValueError(
+                f"{kind.name} values have no canonical string; leave the bound unset"
+            )
 
 
 def format_value(logical: LogicalType, plain: Any) -> str:
     """The canonical string of a plain value. Digits beyond the type's precision are cut off."""
-    match logical.kind:
-        case Kind.TIME:
-            return format_time(plain, logical.temporal_precision)
-        case Kind.TIMESTAMP:
-            return format_timestamp(plain, logical.temporal_precision)
-        case Kind.TIMESTAMPTZ:
-            return format_timestamp(plain, logical.temporal_precision) + "Z"
-        case kind:
-            return _FORMATTERS[kind](plain)
+    formatter = _FORMATTERS.get(logical.kind)
+    if formatter is not None:
+        return formatter(plain)
+    if logical.kind is Kind.TIME:
+        return format_time(plain, logical.temporal_precision)
+    suffix = "Z" if logical.kind is Kind.TIMESTAMPTZ else ""
+    return format_timestamp(plain, logical.temporal_precision) + suffix
 
 
 def python_value(logical: LogicalType, plain: Any) -> Value:
