@@ -112,9 +112,9 @@ class LogicalType(_message.Message):
     FIELDS_FIELD_NUMBER: _builtins.int
     kind: Global___LogicalTypeKind.ValueType
     precision: _builtins.int
-    """DECIMAL only: total digits, 1 to 76."""
+    """DECIMAL only: total digits, 1 to 76. Absent means any number of digits."""
     scale: _builtins.int
-    """DECIMAL only: digits after the point, 0 to precision. Absent means 0."""
+    """DECIMAL with a precision only: digits after the point, 0 to precision. Absent means 0."""
     temporal_precision: _builtins.int
     """TIME, TIMESTAMP, TIMESTAMPTZ: fraction digits, 0 to 6. Absent means the default (microseconds,
     written without trailing zeros); an explicit 0 means whole seconds.
@@ -122,9 +122,9 @@ class LogicalType(_message.Message):
     interval_range: Global___IntervalRange.ValueType
     """INTERVAL only."""
     interval_leading_precision: _builtins.int
-    """INTERVAL only: digits of the leading field (years or days), 0 to 9."""
+    """INTERVAL with a range only: digits of the leading field (years or days), 0 to 9."""
     interval_fractional_precision: _builtins.int
-    """INTERVAL DAY TO SECOND only: fraction digits of the seconds, 0 to 6."""
+    """INTERVAL except YEAR TO MONTH: fraction digits of the seconds, 0 to 6."""
     @_builtins.property
     def element(self) -> Global___LogicalType:
         """ARRAY only: the element's type. Absent when the source doesn't say."""

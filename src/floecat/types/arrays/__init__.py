@@ -1,0 +1,1 @@
+"""Whole Arrow arrays at once, equal element by element to what `values` does with scalars."""

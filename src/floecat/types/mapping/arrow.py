@@ -1,0 +1,154 @@
+"""Arrow types to logical types and back.
+
+Widths, offsets, dictionaries and zones' names are storage and don't survive; a unit coarser than
+microseconds is the precision. Nanoseconds are TIMESTAMP and TIME, whose strings have microseconds.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import pyarrow as pa
+
+from floecat.types import logical as types
+from floecat.types.arrays.arrowtypes import is_binary, is_instant, is_single_float, is_text
+from floecat.types.errors import UnsupportedTypeError
+from floecat.types.kinds import IntervalRange, Kind
+from floecat.types.logical import LogicalType, StructField, decimal_type
+
+PRECISION_OF_UNIT: Final[dict[str, int | None]] = {"s": 0, "ms": 3, "us": None, "ns": None}
+_FIELD_ID: Final = b"PARQUET:field_id"
+_JSON_EXTENSION: Final = "arrow.json"
+_VARIANT_EXTENSIONS: Final = frozenset({"arrow.parquet.variant", "parquet.variant"})
+_MAX_DECIMAL128_DIGITS: Final = 38
+
+
+def from_arrow(arrow_type: pa.DataType, column: str) -> LogicalType:
+    """The logical type of a column's Arrow type."""
+    if isinstance(arrow_type, pa.BaseExtensionType):
+        return _from_extension(arrow_type, column)
+    if pa.types.is_dictionary(arrow_type) or pa.types.is_run_end_encoded(arrow_type):
+        return from_arrow(arrow_type.value_type, column)
+    if pa.types.is_nested(arrow_type):
+        return _from_nested(arrow_type, column)
+    if pa.types.is_decimal(arrow_type):
+        return decimal_type(arrow_type.precision, arrow_type.scale)
+    if pa.types.is_timestamp(arrow_type):
+        kind = Kind.TIMESTAMPTZ if is_instant(arrow_type) else Kind.TIMESTAMP
+        return LogicalType(kind, temporal_precision=PRECISION_OF_UNIT[arrow_type.unit])
+    if pa.types.is_time(arrow_type):
+        return LogicalType(Kind.TIME, temporal_precision=PRECISION_OF_UNIT[arrow_type.unit])
+    for test, logical in _SIMPLE:
+        if test(arrow_type):
+            return logical
+    raise _unsupported(arrow_type, column)
+
+
+def from_arrow_field(field: pa.Field) -> StructField:
+    """A field with its name, logical type, nullability and Parquet field id."""
+    field_id = (field.metadata or {}).get(_FIELD_ID)
+    return StructField(
+        name=field.name,
+        type=from_arrow(field.type, field.name),
+        nullable=field.nullable,
+        field_id=None if field_id is None else int(field_id),
+    )
+
+
+def to_arrow(logical: LogicalType, column: str) -> pa.DataType:
+    """The Arrow type that holds a logical type's values; containers must say what they hold."""
+    match logical:
+        case LogicalType(kind=Kind.DECIMAL, precision=int(precision), scale=int(scale)):
+            wide = precision > _MAX_DECIMAL128_DIGITS
+            return (pa.decimal256 if wide else pa.decimal128)(precision, scale)
+        case LogicalType(kind=Kind.TIME, temporal_precision=precision):
+            unit = _unit(precision)
+            return pa.time64(unit) if unit == "us" else pa.time32(unit)
+        case LogicalType(kind=Kind.TIMESTAMP, temporal_precision=precision):
+            return pa.timestamp(_unit(precision))
+        case LogicalType(kind=Kind.TIMESTAMPTZ, temporal_precision=precision):
+            return pa.timestamp(_unit(precision), "UTC")
+        case LogicalType(kind=Kind.INTERVAL):
+            return pa.month_day_nano_interval()
+        case LogicalType(kind=Kind.ARRAY, element=LogicalType() as element):
+            return pa.list_(to_arrow(element, column))
+        case LogicalType(kind=Kind.MAP, key=LogicalType() as key, value=LogicalType() as value):
+            return pa.map_(to_arrow(key, column), to_arrow(value, column))
+        case LogicalType(kind=Kind.STRUCT, fields=fields) if fields:
+            return pa.struct([to_arrow_field(field) for field in fields])
+        case LogicalType(kind=kind) if kind in _ARROW:
+            return _ARROW[kind]
+        case _:
+            raise _unsupported(logical, column)
+
+
+def to_arrow_field(field: StructField) -> pa.Field:
+    """The inverse of `from_arrow_field`."""
+    metadata = None if field.field_id is None else {_FIELD_ID: str(field.field_id)}
+    return pa.field(field.name, to_arrow(field.type, field.name), field.nullable, metadata)
+
+
+def _from_extension(arrow_type: pa.BaseExtensionType, column: str) -> LogicalType:
+    name = arrow_type.extension_name
+    if arrow_type == pa.uuid():
+        return types.UUID
+    if name == _JSON_EXTENSION:
+        return types.JSON
+    if name in _VARIANT_EXTENSIONS:
+        return types.VARIANT
+    return from_arrow(arrow_type.storage_type, column)
+
+
+def _from_nested(arrow_type: pa.DataType, column: str) -> LogicalType:
+    if pa.types.is_map(arrow_type):
+        return LogicalType(
+            Kind.MAP,
+            key=from_arrow(arrow_type.key_type, column),
+            value=from_arrow(arrow_type.item_type, column),
+        )
+    if pa.types.is_struct(arrow_type):
+        return LogicalType(Kind.STRUCT, fields=tuple(map(from_arrow_field, arrow_type)))
+    if pa.types.is_union(arrow_type):
+        raise _unsupported(arrow_type, column)
+    return LogicalType(Kind.ARRAY, element=from_arrow(arrow_type.value_type, column))
+
+
+def _unit(precision: int | None) -> str:
+    """The coarsest unit that holds the digits; `s` for none, `us` for the default."""
+    if precision is None or precision > 3:
+        return "us"
+    return "ms" if precision else "s"
+
+
+def _unsupported(source: object, column: str) -> UnsupportedTypeError:
+    return UnsupportedTypeError(
+        f"column {column!r}: {source} has no counterpart; cast the column or leave it out",
+        metadata={"column": column, "type": str(source)},
+    )
+
+
+_DAYS: Final = LogicalType(Kind.INTERVAL, interval_range=IntervalRange.DAY_TO_SECOND)
+
+_SIMPLE: Final[tuple[tuple[Callable[[pa.DataType], bool], LogicalType], ...]] = (
+    (pa.types.is_boolean, types.BOOLEAN),
+    (pa.types.is_integer, types.INT),
+    (is_single_float, types.FLOAT),
+    (pa.types.is_float64, types.DOUBLE),
+    (pa.types.is_date, types.DATE),
+    (is_text, types.STRING),
+    (is_binary, types.BINARY),
+    (pa.types.is_duration, _DAYS),
+    (pa.types.is_interval, types.INTERVAL),
+    (pa.types.is_null, types.VARIANT),  # nothing but NULL fits any type; VARIANT promises least
+)
+
+_ARROW: Final = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.INT: pa.int64(),
+    Kind.FLOAT: pa.float32(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.DATE: pa.date32(),
+    Kind.STRING: pa.string(),
+    Kind.BINARY: pa.binary(),
+    Kind.UUID: pa.uuid(),
+    Kind.JSON: pa.string(),
+}
