@@ -7,11 +7,7 @@ import pytest
 from tests.support.moto import Moto, running_moto
 from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_postgres
 
-pytest.register_assert_rewrite(
-    "tests.contracts.kv_contract",
-    "tests.contracts.ambiguity_contract",
-    "tests.contracts.blob_contract",
-)
+pytest.register_assert_rewrite("tests.contracts")
 
 
 @pytest.fixture(scope="session")

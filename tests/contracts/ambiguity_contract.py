@@ -4,7 +4,7 @@ A backend's `store` goes through `faults`; its `direct` reaches the same records
 """
 
 import pytest
-from tests.contracts.kv_contract import key, put_all, value_of, version_of
+from tests.contracts.kv_records import key, put_all, value_of, version_of
 from tests.support.faults import CommitFaults
 
 from floecat.errors import ConflictError

@@ -276,6 +276,18 @@ class BlobStoreContract:
             seen += page
         assert seen == sorted(every)
 
+    def test_wrong_listings_are_refused(self, store: BlobStore) -> None:
+        wrong: list[Callable[[], object]] = [
+            lambda: store.list(limit=0),
+            lambda: store.list("../", limit=1),
+            lambda: store.list("a//b", limit=1),
+            lambda: store.list("a\n", limit=1),
+            lambda: store.list(after="..", limit=1),
+        ]
+        for attempt in wrong:
+            with pytest.raises(InvalidArgumentError):
+                attempt()
+
     def test_a_listing_tells_size_and_age(self, store: BlobStore) -> None:
         ref = write(store, "a/b", b"12345")
         (info,) = store.list(limit=5)

@@ -9,7 +9,8 @@ from uuid import uuid4
 
 import pytest
 from tests.contracts.ambiguity_contract import AmbiguousCommitContract
-from tests.contracts.kv_contract import KeyValueStoreContract, OpenStore
+from tests.contracts.kv_contract import KeyValueStoreContract
+from tests.contracts.kv_records import OpenStore
 from tests.support.botocore_faults import BotocoreFaults
 from tests.support.clock import FakeClock
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from tests.contracts.ambiguity_contract import HiddenAmbiguityContract
 from tests.contracts.dynamodb_contract import DynamoDbAmbiguityContract, DynamoDbContract
-from tests.contracts.kv_contract import key, put_all
+from tests.contracts.kv_records import key, put_all
 from tests.support.botocore_faults import BotocoreFaults
 from tests.support.moto import Moto
 

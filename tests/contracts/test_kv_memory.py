@@ -1,7 +1,8 @@
 """The memory backend, and its torn reads."""
 
 import pytest
-from tests.contracts.kv_contract import KeyValueStoreContract, OpenStore, key
+from tests.contracts.kv_contract import KeyValueStoreContract
+from tests.contracts.kv_records import OpenStore, key
 from tests.support.clock import FakeClock
 
 from floecat.storage.kv.memory import MemoryKeyValueStore

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 from tests.contracts.ambiguity_contract import AmbiguousCommitContract, HiddenAmbiguityContract
-from tests.contracts.kv_contract import KeyValueStoreContract, OpenStore, key
+from tests.contracts.kv_contract import KeyValueStoreContract
+from tests.contracts.kv_records import OpenStore, key
 from tests.support.clock import FakeClock
 from tests.support.postgres import Postgres
 from tests.support.tcp_proxy import CommitLosingProxy
@@ -45,7 +46,7 @@ class TestPostgresAmbiguity(AmbiguousCommitContract, HiddenAmbiguityContract):
     @pytest.fixture
     def store(self, dsn: str, faults: CommitLosingProxy) -> Iterator[KeyValueStore]:
         proxied = f"{dsn} host=127.0.0.1 port={faults.port} sslmode=disable gssencmode=disable"
-        store = PostgresKeyValueStore(proxied, patience=timedelta(seconds=3))
+        store = PostgresKeyValueStore(proxied, patience=timedelta(seconds=2))
         yield store
         store.close()
 

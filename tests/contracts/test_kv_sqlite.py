@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.contracts.kv_contract import KeyValueStoreContract, OpenStore
+from tests.contracts.kv_contract import KeyValueStoreContract
+from tests.contracts.kv_records import OpenStore
 from tests.support.clock import FakeClock
 
 from floecat.storage.kv.sqlite import SqliteKeyValueStore

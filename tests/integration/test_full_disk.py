@@ -26,7 +26,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("a small disk needs the right to mount a tmpfs")
     (tmp_path / "ballast").write_bytes(bytes(BALLAST_BYTES))
     yield tmp_path
-    subprocess.run(["umount", str(tmp_path)], check=True)
+    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def fill(store: SqliteKeyValueStore) -> int:

@@ -1,6 +1,6 @@
 """Scans as intervals, against the plain meaning of prefix and after."""
 
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from floecat.storage.kv.ranges import next_sort, sort_range
@@ -8,7 +8,9 @@ from floecat.storage.kv.ranges import next_sort, sort_range
 texts = st.text(st.sampled_from("\0a\x7f\x80\ud7ff\ue000\uffff\U00010000\U0010ffff"), max_size=4)
 
 
+@settings(max_examples=1000)
 @given(texts, st.one_of(st.none(), texts), st.booleans(), texts)
+@example("a", None, False, "a\U0010ffff")
 def test_an_interval_holds_what_the_scan_means(
     prefix: str, after: str | None, reverse: bool, sort: str
 ) -> None:

@@ -17,6 +17,7 @@ from floecat.storage.blobs.stream import changed
 
 _CHUNK_BYTES: Final = 1024 * 1024
 _UNFINISHED: Final = ".unfinished"
+_STRIPES: Final = 256
 
 
 class BlobCache:
@@ -26,7 +27,7 @@ class BlobCache:
         self._folder = folder
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._fetching: dict[str, threading.Lock] = {}
+        self._fetching = [threading.Lock() for _ in range(_STRIPES)]
         self._sizes: OrderedDict[str, int] = OrderedDict()  # least recently used first
         self._verified: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,9 +39,8 @@ class BlobCache:
             raise ResourceExhaustedError(
                 f"{ref.uri} has {ref.size} bytes, the cache {self._folder} takes {self._max_bytes}"
             )
-        with self._lock:
-            fetching = self._fetching.setdefault(ref.sha256, threading.Lock())
-        with fetching:  # one thread copies, the others wait for it
+        # One thread copies a blob, the others wait for it (and, rarely, for an unrelated one).
+        with self._fetching[int(ref.sha256[:4], 16) % _STRIPES]:
             if not self._is_sound(ref):
                 self._copy(ref, open_blob)
         return self._path(ref.sha256)
@@ -75,7 +75,6 @@ class BlobCache:
         with self._lock:
             self._forget(ref.sha256)
             self._make_room(ref.size)
-            self._sizes[ref.sha256] = ref.size
         unfinished = self._folder / f"{uuid4().hex}{_UNFINISHED}"
         try:
             digest = hashlib.sha256()
@@ -88,10 +87,10 @@ class BlobCache:
             unfinished.rename(self._path(ref.sha256))
         except BaseException:
             unfinished.unlink(missing_ok=True)
-            with self._lock:
-                self._forget(ref.sha256)
             raise
         with self._lock:
+            self._make_room(ref.size)  # again: others may have finished meanwhile
+            self._sizes[ref.sha256] = ref.size
             self._verified.add(ref.sha256)
 
     def _make_room(self, size: int) -> None:

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 from floecat.clock import Clock, utc_now
 from floecat.errors import InvalidArgumentError, NotFoundError
 from floecat.storage.blobs.cache import BlobCache
-from floecat.storage.blobs.names import checked_name, checked_prefix
+from floecat.storage.blobs.names import check_listing, checked_name
 from floecat.storage.blobs.pending import PendingBlob, taken
 from floecat.storage.blobs.port import BlobInfo, BlobRef, BlobWriter
 from floecat.storage.blobs.stream import changed, checked_range, clipped, open_stream
@@ -60,7 +60,7 @@ class MemoryBlobStore:
         return checked_range(ref, count, self._content(ref)[start : start + count])
 
     def list(self, prefix: str = "", *, after: str | None = None, limit: int) -> Sequence[BlobInfo]:
-        checked_prefix(prefix)
+        check_listing(prefix, after, limit)
         with self._lock:
             names = sorted(
                 name

@@ -22,8 +22,16 @@ def checked_name(name: str) -> str:
     return name
 
 
-def checked_prefix(prefix: str) -> str:
-    """The beginning of a name, which may stop anywhere."""
+def check_listing(prefix: str, after: str | None, limit: int) -> None:
+    """Refuse a listing that not every backend can give."""
+    if limit < 1:
+        raise InvalidArgumentError(f"the limit of a listing is at least 1, not {limit}")
+    _check_beginning(prefix)
+    _check_beginning(after or "")
+
+
+def _check_beginning(prefix: str) -> None:
+    """The beginning of a name may stop anywhere."""
     _check_text(prefix)
     *folders, last = prefix.split("/")
     for part in folders:
@@ -32,7 +40,6 @@ def checked_prefix(prefix: str) -> str:
         _check_part(part, prefix)
     if last:
         _check_part(last, prefix)
-    return prefix
 
 
 def _check_text(name: str) -> None:

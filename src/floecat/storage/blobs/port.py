@@ -47,7 +47,9 @@ class BlobWriter(Protocol):
 class BlobStore(Protocol):
     """Immutable content. Every method is safe to call from any thread.
 
-    Names are relative, `/`-separated, and never leave the store (`InvalidArgumentError`).
+    Names are relative, `/`-separated, and never leave the store; no part starts with a dot
+    (`InvalidArgumentError`). A name must not be a folder of another, which not every backend sees.
+    A URI starts with its backend's scheme: `memory:`, `file:` or `s3:`.
     """
 
     def writer(self, name: str) -> AbstractContextManager[BlobWriter]:
@@ -77,7 +79,8 @@ class BlobStore(Protocol):
     def materialize(self, ref: BlobRef) -> Path:
         """A verified local copy to map into memory, in a cache bounded in bytes.
 
-        The file stays readable while it is open or mapped, even when the cache drops it.
+        The file stays readable while it is open or mapped, even when the cache drops it; so open
+        it before asking for the next one.
         """
         ...
 

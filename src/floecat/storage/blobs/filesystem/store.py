@@ -16,7 +16,7 @@ from floecat.errors import InvalidArgumentError, NotFoundError
 from floecat.storage.blobs.filesystem.errors import translated
 from floecat.storage.blobs.filesystem.temporaries import Temporary, sweep
 from floecat.storage.blobs.filesystem.walk import walk
-from floecat.storage.blobs.names import checked_name, checked_prefix
+from floecat.storage.blobs.names import check_listing, checked_name
 from floecat.storage.blobs.pending import PendingBlob, taken
 from floecat.storage.blobs.port import BlobInfo, BlobRef, BlobWriter
 from floecat.storage.blobs.stream import changed, checked_range, clipped, open_stream
@@ -80,7 +80,7 @@ class FilesystemBlobStore:
             return checked_range(ref, count, file.read(count))
 
     def list(self, prefix: str = "", *, after: str | None = None, limit: int) -> Sequence[BlobInfo]:
-        checked_prefix(prefix)
+        check_listing(prefix, after, limit)
         with translated(str(self._root)):
             found = list(islice(walk(self._root, prefix, after), limit))
         return [BlobInfo(name, self._base + quote(name), size, at) for name, size, at in found]

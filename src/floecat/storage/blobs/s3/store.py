@@ -17,7 +17,7 @@ from obstore.store import S3Store
 from floecat.clock import Clock, utc_now
 from floecat.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError
 from floecat.storage.blobs.cache import BlobCache
-from floecat.storage.blobs.names import checked_name, checked_prefix
+from floecat.storage.blobs.names import check_listing, checked_name
 from floecat.storage.blobs.pending import PendingBlob, taken
 from floecat.storage.blobs.port import BlobInfo, BlobRef, BlobWriter
 from floecat.storage.blobs.s3.errors import translated
@@ -96,7 +96,7 @@ class S3BlobStore:
         return checked_range(ref, count, data)
 
     def list(self, prefix: str = "", *, after: str | None = None, limit: int) -> Sequence[BlobInfo]:
-        checked_prefix(prefix)
+        check_listing(prefix, after, limit)
         found: list[BlobInfo] = []
         with translated(self._base + prefix):
             for meta in self._metas(prefix, after, min(limit, _LIST_PAGE)):

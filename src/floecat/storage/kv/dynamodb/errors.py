@@ -3,13 +3,8 @@
 from enum import Enum
 from typing import Final
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    EndpointConnectionError,
-    HTTPClientError,
-    NoCredentialsError,
-)
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError
+from botocore.exceptions import ConnectionError as NoConnectionError
 
 from floecat.errors import (
     FloecatError,
@@ -50,7 +45,7 @@ class Failure(Enum):
 
 def classify(error: ClientError | BotoCoreError) -> Failure:
     """What may be done after an error."""
-    if isinstance(error, EndpointConnectionError):
+    if isinstance(error, NoConnectionError):
         return Failure.REFUSED_FOR_NOW
     if isinstance(error, HTTPClientError):
         return Failure.UNKNOWN
