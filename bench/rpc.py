@@ -1,0 +1,184 @@
+"""Calls through gRPC on SQLite beside a bare echo of the same answers, server and client apart.
+
+The echo does nothing but return the bytes that the real call returned, so the ratio is what the
+service costs on top of Python's gRPC.
+"""
+
+import multiprocessing
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import grpc
+from google.protobuf.message import Message
+
+import floecat
+from ai.floedb.floecat.catalog import directory_pb2, namespace_pb2, table_pb2
+from ai.floedb.floecat.common.common_pb2 import NameRef
+from bench.report import Measurement, Report
+from floecat.bootstrap import Floecat
+from floecat.settings.load import load_settings
+
+TABLES = 2_000
+PAGE = 100
+THREADS = 4
+SECONDS = 1.5
+TURNS = 5
+READ_FLOOR = 0.5
+
+SERVICE = "/ai.floedb.floecat.catalog"
+
+
+def serve_floecat(pipe: Connection, folder: str) -> None:
+    """A process of its own: the service on SQLite."""
+    settings = load_settings(
+        {
+            "FLOECAT_DATA_DIR": folder,
+            "FLOECAT_SERVER_ADDRESS": "127.0.0.1:0",
+            "FLOECAT_METRICS_ADDRESS": "",
+            "FLOECAT_LOG_LEVEL": "error",
+        }
+    ).settings
+    with Floecat(settings) as service:
+        pipe.send(service.port)
+        pipe.recv()
+
+
+def serve_echo(pipe: Connection, answers: dict[str, bytes]) -> None:
+    """A process of its own: answers each method with bytes it was given."""
+
+    class Echo(grpc.GenericRpcHandler):
+        def service(
+            self, details: grpc.HandlerCallDetails
+        ) -> "grpc.RpcMethodHandler[bytes, bytes]":
+            answer = answers[details.method]
+            return grpc.unary_unary_rpc_method_handler(
+                lambda _request, _context: answer,
+                request_deserializer=bytes,
+                response_serializer=bytes,
+            )
+
+    server = grpc.server(ThreadPoolExecutor(16), handlers=[Echo()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    pipe.send(port)
+    pipe.recv()
+    server.stop(0).wait()
+
+
+@contextmanager
+def process(target: Callable[..., None], argument: object) -> Iterator[int]:
+    """Run a server in a process; the port it listens on."""
+    ours, theirs = multiprocessing.Pipe()
+    child = multiprocessing.get_context("spawn").Process(target=target, args=(theirs, argument))
+    child.start()
+    try:
+        yield ours.recv()
+    finally:
+        ours.send(None)
+        child.join()
+
+
+class Load:
+    """Calls one method over and over from a few threads."""
+
+    def __init__(self, port: int, method: str, requests: Callable[[], bytes]) -> None:
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self._call = self._channel.unary_unary(
+            f"{SERVICE}.{method}", request_serializer=bytes, response_deserializer=bytes
+        )
+        self._requests = requests
+
+    def answer(self) -> bytes:
+        return bytes(self._call(self._requests()))
+
+    def run(self) -> list[float]:
+        """The time of every call within the seconds, slowest last."""
+        with ThreadPoolExecutor(THREADS) as pool:
+            until = time.perf_counter() + SECONDS
+            runs = [pool.submit(self._until, until) for _ in range(THREADS)]
+            return sorted(seconds for run in runs for seconds in run.result())
+
+    def _until(self, until: float) -> list[float]:
+        times = []
+        while (started := time.perf_counter()) < until:
+            self._call(self._requests())
+            times.append(time.perf_counter() - started)
+        return times
+
+
+def furnish(port: int) -> dict[str, Callable[[], bytes]]:
+    """Fill the service; what to ask it, by method."""
+    with floecat.connect(f"127.0.0.1:{port}") as clients:
+        resolve = directory_pb2.ResolveCatalogRequest(name=NameRef(catalog="main"))
+        catalog_id = clients.directory.ResolveCatalog(resolve).resource_id
+        spec = namespace_pb2.NamespaceSpec(catalog_id=catalog_id, display_name="sales")
+        made = clients.namespaces.CreateNamespace(namespace_pb2.CreateNamespaceRequest(spec=spec))
+        namespace_id = made.namespace.resource_id
+
+        def create(number: int) -> table_pb2.CreateTableRequest:
+            return table_pb2.CreateTableRequest(
+                spec=table_pb2.TableSpec(
+                    namespace_id=namespace_id,
+                    display_name=f"t{number:07}",
+                    schema_json='{"type": "struct", "fields": []}',
+                )
+            )
+
+        for number in range(TABLES):
+            table = clients.tables.CreateTable(create(number)).table
+    name = NameRef(catalog="main", path=["sales"], name="t0000500")
+    listing = table_pb2.ListTablesRequest(namespace_id=namespace_id)
+    listing.page.page_size = PAGE
+    fresh = count(TABLES)
+    return {
+        "TableService/GetTable": fixed(table_pb2.GetTableRequest(table_id=table.resource_id)),
+        "DirectoryService/ResolveTable": fixed(directory_pb2.ResolveTableRequest(name=name)),
+        "TableService/ListTables": fixed(listing),
+        "TableService/CreateTable": lambda: create(next(fresh)).SerializeToString(),
+    }
+
+
+def fixed(request: Message) -> Callable[[], bytes]:
+    data = request.SerializeToString()
+    return lambda: data
+
+
+def compared(method: str, service: Load, echo: Load) -> Report:
+    """One method beside the echo of its answer, in turns."""
+    ratios, times = [], []
+    for _ in range(TURNS):
+        alone = echo.run()
+        ours = service.run()
+        ratios.append(len(ours) / len(alone))
+        times += ours
+    times.sort()
+    name = method.partition("/")[2]
+    floor = None if name == "CreateTable" else READ_FLOOR
+    return [
+        Measurement(f"{name}, calls", len(times) / (TURNS * SECONDS), "per second"),
+        Measurement(f"{name}, p50", times[len(times) // 2] * 1000, "ms"),
+        Measurement(f"{name}, p99", times[int(len(times) * 0.99)] * 1000, "ms"),
+        Measurement(f"{name} / echo", statistics.median(ratios), "ratio", floor),
+    ]
+
+
+def measure() -> Report:
+    build = Path.cwd() / "build"
+    build.mkdir(exist_ok=True)
+    report: Report = []
+    with tempfile.TemporaryDirectory(dir=build) as folder, process(serve_floecat, folder) as port:
+        asked = furnish(port)
+        loads = {method: Load(port, method, requests) for method, requests in asked.items()}
+        answers = {f"{SERVICE}.{method}": load.answer() for method, load in loads.items()}
+        with process(serve_echo, answers) as echo_port:
+            for method, load in loads.items():
+                echo = Load(echo_port, method, asked[method])
+                report += compared(method, load, echo)
+    return report
