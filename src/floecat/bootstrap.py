@@ -156,11 +156,11 @@ def ensure_defaults(stores: CatalogStores) -> None:
         # Made at an earlier start, or by another process just now. Its catalog may since have been
         # deleted on purpose.
         return
-    stored = accounts.find_named(DEFAULT_ACCOUNT)
-    if stored is None:
+    account_id = accounts.find_id(DEFAULT_ACCOUNT)
+    if account_id is None:
         return
     CatalogRepository(stores).create(
-        Caller(stored.message.resource_id.id, "floecat"),
+        Caller(account_id, "floecat"),
         catalog_pb2.CreateCatalogRequest(
             spec=catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
         ),

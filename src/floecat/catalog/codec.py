@@ -73,7 +73,7 @@ class Codec:
             meta=stored.meta,
             version=record.version,
             deleting=stored.deleting,
-            attachments=dict(stored.attachments),
+            attachments=dict(stored.attachments) if stored.attachments else {},
         )
 
     def encode_response(self, account: str, fingerprint: bytes, response: Message) -> bytes:

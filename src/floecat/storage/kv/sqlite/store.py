@@ -19,8 +19,9 @@ from floecat.storage.kv.port import ABSENT, ANY, Check, Delete, Key, Operation, 
 from floecat.storage.kv.ranges import sort_range
 from floecat.storage.kv.sqlite import statements as sql
 from floecat.storage.kv.sqlite.connections import Connections, SqliteOptions
-from floecat.storage.kv.sqlite.errors import translated
+from floecat.storage.kv.sqlite.errors import Translation
 from floecat.storage.kv.sqlite.layout import prepare
+from floecat.storage.kv.sqlite.pages import PartitionPage, pages_of
 from floecat.storage.kv.versions import conflict, fresh_version, from_micros, to_micros
 
 _DUMP_PAGE: Final = 500
@@ -33,9 +34,9 @@ class SqliteKeyValueStore:
         self, path: Path, *, options: SqliteOptions | None = None, clock: Clock = utc_now
     ) -> None:
         self._clock = clock
-        self._path = str(path)
+        self._translated = Translation(str(path))
         chosen = options or SqliteOptions()
-        with translated(self._path):
+        with self._translated:
             self._connections = Connections(path, chosen)
             try:
                 prepare(path, self._connections, chosen.busy_timeout / timedelta(seconds=1))
@@ -48,7 +49,11 @@ class SqliteKeyValueStore:
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
         encoded = [checked_key(key) for key in keys]
-        return [self._get(key, parts) for key, parts in zip(keys, encoded, strict=True)]
+        found = {parts: row for page in pages_of(encoded) for parts, row in self._rows(page)}
+        return [
+            _record(key, *found[parts]) if parts in found else None
+            for key, parts in zip(keys, encoded, strict=True)
+        ]
 
     def scan(
         self,
@@ -66,7 +71,7 @@ class SqliteKeyValueStore:
             return []
         low, high = covered.encoded()
         bindings = (encoded, low, self._now(), high, limit)
-        with translated(self._path):
+        with self._translated:
             reader = self._connections.reader()
             rows = reader.execute(sql.SCAN_REVERSE if reverse else sql.SCAN, bindings)
             return [_record(Key(partition, sort.decode()), *rest) for sort, *rest in rows]
@@ -75,7 +80,7 @@ class SqliteKeyValueStore:
         keys = checked_operations(operations)
         if not operations:
             return
-        with translated(self._path), self._connections.writing() as connection:
+        with self._translated, self._connections.writing() as connection:
             now = self._now()
             for key, operation in zip(keys, operations, strict=True):
                 if not _apply(connection, key, operation, now):
@@ -85,7 +90,7 @@ class SqliteKeyValueStore:
         # A page at a time: one long read would keep the write-ahead log from being reset.
         partition, sort = checked_key(after) if after is not None else (b"", b"")
         while True:
-            with translated(self._path):
+            with self._translated:
                 bindings = (partition, sort, self._now(), _DUMP_PAGE)
                 reader = self._connections.reader()
                 rows: list[Any] = reader.execute(sql.DUMP, bindings).fetchall()
@@ -95,22 +100,30 @@ class SqliteKeyValueStore:
                 return
 
     def sweep(self, limit: int) -> int:
-        with translated(self._path), self._connections.writing() as connection:
+        with self._translated, self._connections.writing() as connection:
             connection.execute(sql.SWEEP, (self._now(), limit))
             return connection.changes()
 
     def close(self) -> None:
-        with translated(self._path):
+        with self._translated:
             self._connections.close()
 
     def _now(self) -> int:
         return to_micros(self._clock())
 
     def _get(self, key: Key, encoded: EncodedKey) -> Record | None:
-        with translated(self._path):
+        with self._translated:
             cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
             rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
         return _record(key, *rows[0]) if rows else None
+
+    def _rows(self, page: PartitionPage) -> Iterator[tuple[EncodedKey, tuple[Any, ...]]]:
+        with self._translated:
+            bindings = (page.partition, self._now(), *page.sorts)
+            statement = sql.get_many(len(page.sorts))
+            rows: list[Any] = self._connections.reader().execute(statement, bindings).fetchall()
+        for sort, *rest in rows:
+            yield (page.partition, sort), tuple(rest)
 
 
 def _apply(connection: apsw.Connection, key: EncodedKey, operation: Operation, now: int) -> bool:
