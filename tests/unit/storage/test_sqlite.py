@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.support.threads import together
 
 from floecat.errors import (
     DataLossError,
@@ -121,6 +122,28 @@ def test_a_closed_store_says_so(store: SqliteKeyValueStore) -> None:
         store.get(Key("p", "s"))
     with pytest.raises(UnavailableError, match="closed"):
         store.commit([Put(Key("p", "s"), b"", ANY)])
+
+
+def test_closing_ends_the_work_of_other_threads(store: SqliteKeyValueStore) -> None:
+    """A connection in use can't be closed from outside; its thread must still be told."""
+    store.commit([Put(Key("p", f"{n:03}"), b"x" * 1000, ABSENT) for n in range(100)])
+    reading = threading.Event()
+
+    def read_for_ever() -> None:
+        while store.scan("p", limit=100):
+            reading.set()
+
+    def write_for_ever() -> None:
+        while True:
+            store.commit([Put(Key("p", "x"), b"", ANY)])
+
+    def close() -> None:
+        assert reading.wait(timeout=30)
+        store.close()
+
+    *worked, closed = together([read_for_ever, read_for_ever, write_for_ever, close])
+    assert [type(outcome) for outcome in worked] == [UnavailableError] * 3
+    assert closed is None
 
 
 def test_a_full_disk_behind_the_shared_memory_is_a_full_disk() -> None:
