@@ -51,10 +51,11 @@ def test_the_correlation_id_is_echoed_or_made(service: Floecat) -> None:
             made = dict(call.trailing_metadata())["x-correlation-id"]
             assert made
             assert made != bad
+        metadata = (("x-correlation-id", "abc-2"),)
         with pytest.raises(grpc.RpcError) as refusal:
-            metadata = (("x-correlation-id", "abc-2"),)
             plain.GetCatalog(catalog_pb2.GetCatalogRequest(), metadata=metadata)
-        assert dict(refusal.value.trailing_metadata())["x-correlation-id"] == "abc-2"
+        trailing: Any = refusal.value.trailing_metadata()
+        assert dict(trailing)["x-correlation-id"] == "abc-2"
 
 
 def test_accounts_are_kept_apart_by_header(service: Floecat, clients: floecat.GrpcClients) -> None:
