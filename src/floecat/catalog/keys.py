@@ -27,7 +27,7 @@ from floecat.storage.kv.port import Key
 
 GUARD_SLICES: Final = 16
 MAX_DEPTH: Final = 100
-SWEEP_SLICES: Final = 16
+SWEEP_SLICES: Final = 4
 
 ACCOUNTS: Final = "accounts"
 
