@@ -76,6 +76,14 @@ class Codec:
             attachments=dict(stored.attachments) if stored.attachments else {},
         )
 
+    def decode_live(self, record: Record, kind: type[M]) -> M | None:
+        """The resource alone, unless it is being deleted: for listings, which read many."""
+        stored = StoredResource.FromString(record.value)
+        if stored.deleting:
+            return None
+        content = self.read(stored.spilled) if stored.HasField("spilled") else stored.resource
+        return kind.FromString(content)
+
     def encode_response(self, account: str, fingerprint: bytes, response: Message) -> bytes:
         """The value of an idempotency record."""
         stored = StoredResponse(request_fingerprint=fingerprint)

@@ -49,10 +49,10 @@ class SqliteKeyValueStore:
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
         encoded = [checked_key(key) for key in keys]
-        found = {parts: row for page in pages_of(encoded) for parts, row in self._rows(page)}
+        rows = {row[:2]: row for page in pages_of(encoded) for row in self._rows(page)}
+        found = map(rows.get, encoded)
         return [
-            _record(key, *found[parts]) if parts in found else None
-            for key, parts in zip(keys, encoded, strict=True)
+            _record(key, row[2:]) if row else None for key, row in zip(keys, found, strict=True)
         ]
 
     def scan(
@@ -73,8 +73,10 @@ class SqliteKeyValueStore:
         bindings = (encoded, low, self._now(), high, limit)
         with self._translated:
             reader = self._connections.reader()
-            rows = reader.execute(sql.SCAN_REVERSE if reverse else sql.SCAN, bindings)
-            return [_record(Key(partition, sort.decode()), *rest) for sort, *rest in rows]
+            rows: list[Any] = reader.execute(
+                sql.SCAN_REVERSE if reverse else sql.SCAN, bindings
+            ).fetchall()
+        return [_record(Key(partition, row[0].decode()), row[1:]) for row in rows]
 
     def commit(self, operations: Sequence[Operation]) -> None:
         keys = checked_operations(operations)
@@ -94,8 +96,9 @@ class SqliteKeyValueStore:
                 bindings = (partition, sort, self._now(), _DUMP_PAGE)
                 reader = self._connections.reader()
                 rows: list[Any] = reader.execute(sql.DUMP, bindings).fetchall()
-            for partition, sort, *rest in rows:
-                yield _record(Key(partition.decode(), sort.decode()), *rest)
+            for row in rows:
+                partition, sort = row[:2]
+                yield _record(Key(partition.decode(), sort.decode()), row[2:])
             if len(rows) < _DUMP_PAGE:
                 return
 
@@ -115,15 +118,13 @@ class SqliteKeyValueStore:
         with self._translated:
             cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
             rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
-        return _record(key, *rows[0]) if rows else None
+        return _record(key, rows[0]) if rows else None
 
-    def _rows(self, page: PartitionPage) -> Iterator[tuple[EncodedKey, tuple[Any, ...]]]:
+    def _rows(self, page: PartitionPage) -> list[Any]:
         with self._translated:
             bindings = (page.partition, self._now(), *page.sorts)
             statement = sql.get_many(len(page.sorts))
-            rows: list[Any] = self._connections.reader().execute(statement, bindings).fetchall()
-        for sort, *rest in rows:
-            yield (page.partition, sort), tuple(rest)
+            return self._connections.reader().execute(statement, bindings).fetchall()
 
 
 def _apply(connection: apsw.Connection, key: EncodedKey, operation: Operation, now: int) -> bool:
@@ -159,5 +160,6 @@ def _put(connection: apsw.Connection, key: EncodedKey, put: Put, now: int) -> bo
     return connection.changes() == 1
 
 
-def _record(key: Key, value: Any, version: Any, expires_at: Any) -> Record:
-    return Record(key, value, version, from_micros(expires_at))
+def _record(key: Key, row: tuple[Any, ...]) -> Record:
+    value, version, expires_at = row
+    return Record(key, value, version, None if expires_at is None else from_micros(expires_at))
