@@ -5,6 +5,7 @@ service costs on top of Python's gRPC.
 """
 
 import multiprocessing
+import os
 import statistics
 import tempfile
 import time
@@ -64,7 +65,8 @@ def serve_echo(pipe: Connection, answers: dict[str, bytes]) -> None:
                 response_serializer=bytes,
             )
 
-    server = grpc.server(ThreadPoolExecutor(16), handlers=[Echo()])
+    threads = (os.cpu_count() or 1) + 1  # as many as the service takes
+    server = grpc.server(ThreadPoolExecutor(threads), handlers=[Echo()])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     pipe.send(port)

@@ -1,6 +1,7 @@
 """The one module that knows every part and wires them. Nothing else imports it except `cli`."""
 
 import ipaddress
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -89,7 +90,7 @@ class Floecat:
             around = Surroundings(
                 DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
             )
-            self._server = Server(_server_config(settings.server), handlers(stores), around)
+            self._server = Server(_server_config(settings), handlers(stores), around)
             self._maintenance = Maintenance(Sweeper(stores), stores.kv)
             _serve_metrics(settings.server.metrics_address, registry, opened)
             self._opened = opened.pop_all()
@@ -204,14 +205,21 @@ def _blob_config(settings: BlobSettings, data_dir: Path) -> BlobConfig:
             assert_never(settings.backend)
 
 
-def _server_config(settings: ServerSettings) -> ServerConfig:
+def _server_config(settings: Settings) -> ServerConfig:
+    server = settings.server
     return ServerConfig(
-        address=settings.address,
-        unary_threads=settings.unary_threads,
-        stream_threads=settings.stream_threads,
-        reflection=settings.reflection,
-        grace=settings.grace,
+        address=server.address,
+        unary_threads=server.unary_threads or _fitting_threads(settings.kv.backend),
+        stream_threads=server.stream_threads,
+        reflection=server.reflection,
+        grace=server.grace,
     )
+
+
+def _fitting_threads(backend: KeyValueBackend) -> int:
+    """On a local store calls only compute: more threads would fight over the interpreter."""
+    local = backend in (KeyValueBackend.MEMORY, KeyValueBackend.SQLITE)
+    return (os.cpu_count() or 1) + 1 if local else 32
 
 
 def _serve_metrics(address: str | None, registry: CollectorRegistry, opened: ExitStack) -> None:

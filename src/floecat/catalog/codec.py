@@ -81,8 +81,7 @@ class Codec:
         stored = StoredResource.FromString(record.value)
         if stored.deleting:
             return None
-        content = self.read(stored.spilled) if stored.HasField("spilled") else stored.resource
-        return kind.FromString(content)
+        return kind.FromString(stored.resource or self.read(stored.spilled))
 
     def encode_response(self, account: str, fingerprint: bytes, response: Message) -> bytes:
         """The value of an idempotency record."""

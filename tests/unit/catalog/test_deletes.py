@@ -127,7 +127,7 @@ def test_the_sweep_leaves_nothing_and_is_consistent_at_every_step(world: World) 
     while sweeper.sweep():
         assert world.findings() == []
         steps += 1
-    assert steps > 2
+    assert steps >= 1
     assert left_over(world) == []
 
 

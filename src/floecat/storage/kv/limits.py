@@ -50,7 +50,7 @@ def checked_operations(operations: Sequence[Operation]) -> list[EncodedKey]:
 
 def checked_key(key: Key) -> EncodedKey:
     """The key's UTF-8, if it is one that every backend can store."""
-    return checked_partition(key.partition), _checked_sort(key.sort)
+    return checked_partition(key.partition), checked_sort(key.sort)
 
 
 def checked_partition(partition: str) -> bytes:
@@ -64,10 +64,11 @@ def check_scan(prefix: str, after: str | None, limit: int) -> None:
         raise InvalidArgumentError(f"the limit of a scan is at least 1, not {limit}")
     for bound in (prefix, after):
         if bound:
-            _checked_sort(bound)
+            checked_sort(bound)
 
 
-def _checked_sort(sort: str) -> bytes:
+def checked_sort(sort: str) -> bytes:
+    """The sort's UTF-8."""
     return _encoded("sort", sort, MAX_SORT_BYTES)
 
 

@@ -24,7 +24,7 @@ def get_many(sorts: int) -> str:
     """Some records of a partition. Here `?2` is now, and the sorts follow."""
     places = ", ".join(["?"] * sorts)
     return f"""
-SELECT partition, sort, value, version, expires_at FROM record
+SELECT sort, value, version, expires_at FROM record
 WHERE partition = ?1 AND (expires_at IS NULL OR expires_at > ?2) AND sort IN ({places})
 """  # noqa: S608 - only question marks are put in
 

@@ -48,12 +48,13 @@ class SqliteKeyValueStore:
         return self._get(key, checked_key(key))
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
-        encoded = [checked_key(key) for key in keys]
-        rows = {row[:2]: row for page in pages_of(encoded) for row in self._rows(page)}
-        found = map(rows.get, encoded)
-        return [
-            _record(key, row[2:]) if row else None for key, row in zip(keys, found, strict=True)
-        ]
+        found: list[Record | None] = [None] * len(keys)
+        for page in list(pages_of(keys)):
+            rows = {row[0]: row[1:] for row in self._rows(page)}
+            for place, sort in zip(page.places, page.sorts, strict=True):
+                if sort in rows:
+                    found[place] = _record(keys[place], rows[sort])
+        return found
 
     def scan(
         self,
