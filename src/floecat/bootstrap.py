@@ -1,7 +1,6 @@
 """The one module that knows every part and wires them. Nothing else imports it except `cli`."""
 
 import ipaddress
-import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -217,9 +216,12 @@ def _server_config(settings: Settings) -> ServerConfig:
 
 
 def _fitting_threads(backend: KeyValueBackend) -> int:
-    """On a local store calls only compute: more threads would fight over the interpreter."""
+    """On a local store one call computes while another waits for the disk.
+
+    More would only fight over the interpreter, which SQLite gives up and asks for at every row.
+    """
     local = backend in (KeyValueBackend.MEMORY, KeyValueBackend.SQLITE)
-    return (os.cpu_count() or 1) + 1 if local else 32
+    return 2 if local else 32
 
 
 def _serve_metrics(address: str | None, registry: CollectorRegistry, opened: ExitStack) -> None:
