@@ -3,9 +3,14 @@
 import socket
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from tests.support.moto import Moto, running_moto
 from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_postgres
+
+# A shared machine may stall anywhere; how long an example takes proves nothing.
+hypothesis.settings.register_profile("floecat", deadline=None)
+hypothesis.settings.load_profile("floecat")
 
 pytest.register_assert_rewrite("tests.contracts")
 

@@ -55,6 +55,7 @@ from floecat.settings.model import (
     ServerSettings,
     Settings,
 )
+from floecat.storage.folders import make_folder
 from floecat.storage.open import (
     BlobConfig,
     DynamoDbKeyValueConfig,
@@ -173,7 +174,7 @@ def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueCon
             return MemoryKeyValueConfig()
         case KeyValueBackend.SQLITE:
             path = settings.sqlite_path or data_dir / "floecat.db"
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             return SqliteKeyValueConfig(path)
         case KeyValueBackend.POSTGRES:
             return PostgresKeyValueConfig(settings.postgres_url or "")

@@ -1,7 +1,7 @@
 """What is particular to SQLite: its version, its file, its connections."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -155,3 +155,32 @@ def test_a_full_disk_behind_the_shared_memory_is_a_full_disk() -> None:
 def test_errors_of_ours_alone_are_not_translated() -> None:
     assert translate(apsw.SQLError("no such table"), "store.db") is None
     assert isinstance(translate(apsw.ReadOnlyError("no"), "store.db"), PermissionDeniedError)
+
+
+def test_a_store_that_was_deleted_is_not_made_again_by_a_reader(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = SqliteKeyValueStore(path)
+    store.commit([Put(Key("p", "s"), b"v", ABSENT)])
+    for left in tmp_path.iterdir():
+        left.unlink()
+    with pytest.raises(UnavailableError):
+        in_a_fresh_thread(lambda: store.get(Key("p", "s")))
+    assert not path.exists()
+    store.close()
+
+
+def in_a_fresh_thread(call: Callable[[], object]) -> None:
+    """Run in a thread that has no connection yet; raise what it raised."""
+    (outcome,) = together([call])
+    if isinstance(outcome, BaseException):
+        raise outcome
+
+
+def test_a_store_whose_records_are_gone_is_said_to_be_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    SqliteKeyValueStore(path).close()
+    connection = apsw.Connection(str(path))
+    connection.execute("DROP TABLE record")
+    connection.close()
+    with pytest.raises(DataLossError, match="records are gone"):
+        SqliteKeyValueStore(path)

@@ -49,7 +49,7 @@ class Connections:
         self._opening = threading.Lock()
         self._writing = threading.Lock()
         self._local = threading.local()
-        self._writer = self._open()
+        self._writer = self._open(apsw.SQLITE_OPEN_CREATE)
 
     def reader(self) -> apsw.Connection:
         """This thread's own connection."""
@@ -93,13 +93,13 @@ class Connections:
                 with suppress(apsw.ThreadingViolationError):  # in use; its thread will let go of it
                     connection.close()
 
-    def _open(self) -> apsw.Connection:
+    def _open(self, flags: int = 0) -> apsw.Connection:
         with self._opening:
             if self._closed:
                 raise self._was_closed()
             connection = apsw.Connection(
                 os.fspath(self._path),
-                flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE,
+                flags=apsw.SQLITE_OPEN_READWRITE | flags,
                 vfs=self._options.vfs,
             )
             connection.set_busy_timeout(self._options.busy_timeout // timedelta(milliseconds=1))

@@ -10,6 +10,7 @@ import apsw
 from floecat.clock import Clock, utc_now
 from floecat.storage.kv.limits import (
     EncodedKey,
+    check_limit,
     check_scan,
     checked_key,
     checked_operations,
@@ -104,6 +105,7 @@ class SqliteKeyValueStore:
                 return
 
     def sweep(self, limit: int) -> int:
+        check_limit(limit)
         with self._translated, self._connections.writing() as connection:
             connection.execute(sql.SWEEP, (self._now(), limit))
             return connection.changes()
