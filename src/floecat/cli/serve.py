@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from floecat.bootstrap import Floecat
 from floecat.cli.session import current_session
 
 
@@ -21,6 +20,8 @@ def serve(
     ] = False,
 ) -> None:
     """Run the service. Ctrl-C stops it: calls under way may finish first."""
+    from floecat.bootstrap import Floecat  # noqa: PLC0415 - clients don't wait for the server's code
+
     settings = current_session(context).load_settings().settings
     stop = Event()
     for name in (signal.SIGINT, signal.SIGTERM):
