@@ -16,6 +16,7 @@ app = typer.Typer(
     help="Accounts: the tenants of an installation.",
     epilog="Example: floecat account list",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

@@ -21,6 +21,7 @@ app = typer.Typer(
     help="Look after the stores: check, back up, restore, clean up.",
     epilog="Example: floecat admin check",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

@@ -16,6 +16,7 @@ app = typer.Typer(
     help="Catalogs: the roots of the trees of namespaces.",
     epilog="Example: floecat catalog list",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

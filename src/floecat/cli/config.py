@@ -19,6 +19,7 @@ app = typer.Typer(
     help="Look at the settings in effect.",
     epilog="Example: floecat config show",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

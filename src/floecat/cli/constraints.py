@@ -32,6 +32,7 @@ app = typer.Typer(
     help="Constraints of a table, one bundle per snapshot.",
     epilog="Example: floecat constraints get sales.eu.orders",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 BundleFile = Annotated[

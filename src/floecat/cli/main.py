@@ -2,82 +2,35 @@
 
 import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
-from typer.core import TyperGroup
 
-from floecat.cli import (
-    accounts,
-    admin,
-    catalogs,
-    config,
-    constraints,
-    namespaces,
-    snapshots,
-    tables,
-    views,
-)
+from floecat.cli.commands import Commands
 from floecat.cli.exits import exit_code
-from floecat.cli.resolve import resolve
-from floecat.cli.serve import serve
 from floecat.cli.session import new_session
-from floecat.cli.tree import tree
 from floecat.errors import FloecatError
 
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 """What a shell reports for a process that its reader left, as `head` does."""
 
-_BROWSE: Final = "Look around"
-_RESOURCES: Final = "Catalogs and what is in them"
-_OPERATE: Final = "Run and look after a service"
-
-_ORDER: Final = (
-    *("tree", "resolve"),
-    *("catalog", "namespace", "table", "view", "snapshot", "constraints"),
-    *("serve", "account", "config", "admin"),
-)
-
-
-class Ordered(TyperGroup):
-    """Lists commands in the order people need them, not groups behind all single commands."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
-        return sorted(super().list_commands(ctx), key=_ORDER.index)
-
-
 app = typer.Typer(
     name="floecat",
-    cls=Ordered,
+    cls=Commands,
     help="A catalog of catalogs for lakehouses.",
     epilog="Example: floecat tree",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(rich_help_panel=_BROWSE, epilog="Example: floecat tree sales --depth 2")(tree)
-app.command(rich_help_panel=_BROWSE, epilog="Example: floecat resolve sales.eu.orders")(resolve)
-app.add_typer(catalogs.app, rich_help_panel=_RESOURCES)
-app.add_typer(namespaces.app, rich_help_panel=_RESOURCES)
-app.add_typer(tables.app, rich_help_panel=_RESOURCES)
-app.add_typer(views.app, rich_help_panel=_RESOURCES)
-app.add_typer(snapshots.app, rich_help_panel=_RESOURCES)
-app.add_typer(constraints.app, rich_help_panel=_RESOURCES)
-app.command(
-    rich_help_panel=_OPERATE,
-    epilog="Example: FLOECAT_SERVER_ADDRESS=localhost:9200 floecat serve",
-)(serve)
-app.add_typer(accounts.app, rich_help_panel=_OPERATE)
-app.add_typer(config.app, rich_help_panel=_OPERATE)
-app.add_typer(admin.app, rich_help_panel=_OPERATE)
 
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked for
+
         typer.echo(f"floecat {version('floecat')}")
         raise typer.Exit
 

@@ -24,6 +24,7 @@ app = typer.Typer(
     help="Namespaces: folders of tables, views and further namespaces.",
     epilog="Example: floecat namespace list sales",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

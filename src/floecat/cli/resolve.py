@@ -13,7 +13,10 @@ from floecat.cli.output import print_json, print_table
 from floecat.client.names import is_id, parse_name
 from floecat.errors import NotFoundError
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command(epilog="Example: floecat resolve sales.eu.orders")
 def resolve(
     context: typer.Context,
     names: Annotated[

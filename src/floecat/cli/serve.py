@@ -8,7 +8,10 @@ import typer
 
 from floecat.cli.session import current_session
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command(epilog="Example: FLOECAT_SERVER_ADDRESS=localhost:9200 floecat serve")
 def serve(
     context: typer.Context,
     insecure_dev_on_network: Annotated[

@@ -32,6 +32,7 @@ app = typer.Typer(
     help="Snapshots of a table, under their upstream's ids.",
     epilog="Example: floecat snapshot list sales.eu.orders",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 GivenId = Annotated[

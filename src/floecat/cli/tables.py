@@ -30,6 +30,7 @@ app = typer.Typer(
     help="Tables, mirrored or declared.",
     epilog="Example: floecat table list sales.eu",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

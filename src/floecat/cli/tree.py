@@ -76,6 +76,10 @@ class Walk:
         return node
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command(epilog="Example: floecat tree sales --depth 2")
 def tree(
     context: typer.Context,
     name: Annotated[

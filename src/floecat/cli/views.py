@@ -28,6 +28,7 @@ app = typer.Typer(
     help="Views: SQL under a name, one text per dialect.",
     epilog="Example: floecat view list sales.eu",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 Sql = Annotated[
