@@ -10,6 +10,11 @@ from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_p
 pytest.register_assert_rewrite("tests.contracts")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder that holds the tests' own: pytest doesn't, and a fresh checkout has none."""
+    (config.rootpath / "build").mkdir(exist_ok=True)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     programs = find_programs()
