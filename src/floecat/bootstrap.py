@@ -135,7 +135,10 @@ class Floecat:
 
 def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     """The stores that the settings name; closed with `opened`."""
-    kv = open_key_value_store(_key_value_config(settings.kv, settings.data_dir))
+    config = _key_value_config(settings.kv, settings.data_dir)
+    if isinstance(config, SqliteKeyValueConfig):
+        config.path.parent.mkdir(parents=True, exist_ok=True)
+    kv = open_key_value_store(config)
     opened.callback(kv.close)
     blobs = open_blob_store(_blob_config(settings.blobs, settings.data_dir))
     opened.callback(blobs.close)
@@ -195,7 +198,6 @@ def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueCon
             return MemoryKeyValueConfig()
         case KeyValueBackend.SQLITE:
             path = settings.sqlite_path or data_dir / "floecat.db"
-            path.parent.mkdir(parents=True, exist_ok=True)
             return SqliteKeyValueConfig(path)
         case KeyValueBackend.POSTGRES:
             return PostgresKeyValueConfig(settings.postgres_url or "")
