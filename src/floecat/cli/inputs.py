@@ -57,7 +57,8 @@ def parsed(value: Any, kind: type[M], what: str) -> M:
     try:
         return ParseDict(value, kind())
     except ParseError as error:
-        raise InvalidArgumentError(f"{what} can't be used: {error}") from error
+        why = str(error).partition("\n")[0]
+        raise InvalidArgumentError(f"{what} can't be used: {why}") from error
 
 
 def single_name(text: str) -> str:

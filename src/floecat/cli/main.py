@@ -76,6 +76,9 @@ def _run() -> int:
         return _failed(_usage_message(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except SystemExit as ended:
+        # Typer's own answer to a broken pipe; it has seen to it that nobody complains.
+        return BROKEN_PIPE if ended.code == 1 else int(ended.code or 0)
     except BrokenPipeError:
         # The interpreter flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
