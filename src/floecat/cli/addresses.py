@@ -7,6 +7,7 @@ from ai.floedb.floecat.account.account_pb2 import ListAccountsRequest
 from ai.floedb.floecat.catalog import directory_pb2 as directory
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest, ResourceId
+from floecat.cli.inputs import single_name
 from floecat.cli.pages import fetch_all
 from floecat.cli.suggestions import Suggestions, near
 from floecat.client.names import (
@@ -50,11 +51,11 @@ class Addresses:
     def account(self, text: str) -> ResourceId:
         """An account, by name or id."""
         accounts = self._accounts()
-        names = (parse_name(text)[-1], text)
+        name = single_name(text)
         for account in accounts:
-            if text == account.resource_id.id or account.display_name in names:
+            if name in (account.resource_id.id, account.display_name):
                 return account.resource_id
-        close = near(text, [account.display_name for account in accounts])
+        close = near(name, [account.display_name for account in accounts])
         raise NotFoundError(f"there is no account {text}{close}")
 
     def catalog(self, text: str) -> ResourceId:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from floecat.cli.commands import Commands
-from floecat.cli.exits import exit_code
+from floecat.cli.exits import OTHER_FAILURE, exit_code
 from floecat.cli.session import new_session
 from floecat.errors import FloecatError
 
@@ -83,6 +83,8 @@ def _run() -> int:
         # The interpreter flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:
+        return _failed(f"{error.filename or 'the output'}: {error.strerror}", OTHER_FAILURE)
     return result if isinstance(result, int) else 0
 
 
@@ -97,7 +99,7 @@ def _usage_message(error: typer.TyperException) -> str:
 
 def _failed(message: str, code: int) -> int:
     if message:  # none if help was shown instead
-        typer.echo(f"floecat: {message}", err=True)
+        typer.echo(f"{typer.style('floecat:', fg='red')} {message}", err=True)
     return code
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 _PIPED_WIDTH: Final = 10_000
 """Piped output is never folded, so that grep and cut see whole rows."""
+
+
+_NAME_WIDTH: Final = 48
+"""What the first column may keep for itself on a terminal of 80."""
 
 
 def print_json(value: object) -> None:
@@ -45,15 +49,18 @@ def note(message: str) -> None:
     typer.echo(message, err=True)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table. On a terminal the first column keeps its width and the others make room for it."""
-    from rich.table import Table  # noqa: PLC0415 - slow to import, and JSON doesn't need it
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table. On a narrow terminal the first column, names mostly, is folded last."""
+    from rich.cells import cell_len  # noqa: PLC0415 - slow to import, and JSON doesn't need it
+    from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for index, column in enumerate(columns):
-        first = index == 0
-        table.add_column(column, overflow="fold", style="cyan" if first else None, no_wrap=False)
+    longest = max((cell_len(row[0]) for row in rows), default=0)
+    first, *others = columns
+    table.add_column(first, overflow="fold", style="cyan", min_width=min(longest, _NAME_WIDTH))
+    for column in others:
+        table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     draw(table)

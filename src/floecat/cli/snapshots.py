@@ -1,8 +1,9 @@
 """`floecat snapshot`: states of a table, under the ids that its upstream gave them."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -13,6 +14,7 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import (
     GetSnapshotResponse,
     ListSnapshotsRequest,
     ReadSnapshotAttachmentRequest,
+    ReadSnapshotAttachmentResponse,
     Snapshot,
     SnapshotSpec,
 )
@@ -203,12 +205,13 @@ def attachment(
         )
         chunks = connection.clients.snapshots.ReadSnapshotAttachment(request)
         if output is None or output == Path("-"):
-            for chunk in chunks:
-                sys.stdout.buffer.write(chunk.data)
+            _copy(chunks, sys.stdout.buffer)
             return
-        written = b"".join(chunk.data for chunk in chunks)
-    output.write_bytes(written)
-    note(f"wrote {len(written)} bytes to {output}")
+        unfinished = output.with_name(f"{output.name}.part")
+        with unfinished.open("wb") as file:
+            written = _copy(chunks, file)
+    unfinished.replace(output)
+    note(f"wrote {written} bytes to {output}")
 
 
 def snapshot_ref(snapshot: int | None, as_of: str | None, *, current: bool) -> SnapshotRef:
@@ -218,6 +221,10 @@ def snapshot_ref(snapshot: int | None, as_of: str | None, *, current: bool) -> S
     if snapshot is not None:
         return SnapshotRef(snapshot_id=snapshot)
     return SnapshotRef(as_of=parse_time(as_of) if as_of else None)
+
+
+def _copy(chunks: Iterable[ReadSnapshotAttachmentResponse], target: BinaryIO) -> int:
+    return sum(target.write(chunk.data) for chunk in chunks)
 
 
 def _read(connection: Connection, table_id: ResourceId, ref: SnapshotRef) -> GetSnapshotResponse:
