@@ -40,6 +40,29 @@ app = typer.Typer(
 GivenId = Annotated[
     int, typer.Option("--snapshot", metavar="ID", help="The upstream's id.", show_default=False)
 ]
+ParentId = Annotated[
+    int | None, typer.Option("--parent", metavar="ID", help="The snapshot before it.")
+]
+Sequence = Annotated[
+    int | None, typer.Option("--sequence", metavar="N", help="Its sequence number.")
+]
+CreatedAt = Annotated[
+    str | None, typer.Option("--created-at", metavar="TIME", help="When the upstream made it.")
+]
+ManifestList = Annotated[
+    str, typer.Option("--manifest-list", metavar="URI", help="Its manifest list.")
+]
+SchemaId = Annotated[
+    int | None, typer.Option("--schema-id", metavar="N", help="The id of its schema.")
+]
+Summary = Annotated[
+    list[str] | None,
+    typer.Option("--summary", metavar="KEY=VALUE", help="What the change was. Repeatable."),
+]
+Attach = Annotated[
+    list[str] | None,
+    typer.Option("--attach", metavar="NAME=FILE", help="A payload to keep. Repeatable."),
+]
 
 
 @app.command(
@@ -50,30 +73,14 @@ def create(
     context: typer.Context,
     table: options.TableName,
     snapshot: GivenId,
-    parent: Annotated[
-        int | None, typer.Option("--parent", metavar="ID", help="The snapshot before it.")
-    ] = None,
-    sequence: Annotated[
-        int | None, typer.Option("--sequence", metavar="N", help="Its sequence number.")
-    ] = None,
-    created_at: Annotated[
-        str | None, typer.Option("--created-at", metavar="TIME", help="When the upstream made it.")
-    ] = None,
-    manifest_list: Annotated[
-        str, typer.Option("--manifest-list", metavar="URI", help="Its manifest list.")
-    ] = "",
+    parent: ParentId = None,
+    sequence: Sequence = None,
+    created_at: CreatedAt = None,
+    manifest_list: ManifestList = "",
     schema: options.Schema = None,
-    schema_id: Annotated[
-        int | None, typer.Option("--schema-id", metavar="N", help="The id of its schema.")
-    ] = None,
-    summary: Annotated[
-        list[str] | None,
-        typer.Option("--summary", metavar="KEY=VALUE", help="What the change was. Repeatable."),
-    ] = None,
-    attach: Annotated[
-        list[str] | None,
-        typer.Option("--attach", metavar="NAME=FILE", help="A payload to keep. Repeatable."),
-    ] = None,
+    schema_id: SchemaId = None,
+    summary: Summary = None,
+    attach: Attach = None,
     assigned: options.SetProperties = None,
     if_not_exists: options.IfNotExists = False,
     idempotency_key: options.IdempotencyKey = "",

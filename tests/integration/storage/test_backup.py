@@ -25,6 +25,7 @@ from floecat.errors import (
 from floecat.storage.backup import EmbeddedStore, back_up
 from floecat.storage.blobs.filesystem import FilesystemBlobStore
 from floecat.storage.kv.schema import SCHEMA_KEY
+from floecat.storage.kv.sqlite.backup import copy_database
 from floecat.storage.open import SqliteKeyValueConfig, open_key_value_store
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -90,6 +91,25 @@ def test_everything_acknowledged_before_a_backup_is_in_it_while_writers_go_on(
         tables: list[Table] = restored.call("TableService/ListTables", request).tables
         assert set(before) <= {table.resource_id.id for table in tables}
         assert all(table.schema_json == WIDE for table in tables)  # blobs came with it
+
+
+def test_blobs_are_copied_after_the_records_that_name_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, copy = place(tmp_path / "a"), place(tmp_path / "b")
+    with opened(original) as stores:
+        world = World(stores)
+        namespace = world.namespace(world.catalog(), "eu")
+
+        def copied_late(source: Path, target: Path) -> None:
+            world.table(namespace, "late", schema_json=WIDE)  # after the backup began
+            copy_database(source, target)
+
+        monkeypatch.setattr("floecat.storage.backup.copy_database", copied_late)
+        archive = backed_up(original, tmp_path / "x.tar")
+    restore(archive, copy, force=False, now=NOW)
+    with opened(copy) as stores:
+        assert World(stores, account_id=world.account_id).findings() == []
 
 
 def test_a_restored_store_has_a_higher_incarnation(tmp_path: Path) -> None:
