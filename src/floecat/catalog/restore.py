@@ -9,7 +9,7 @@ from floecat.catalog.consistency import ConsistencyCheck
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.relocation import relocate_blobs
 from floecat.errors import AlreadyExistsError, DataLossError, FailedPreconditionError
-from floecat.storage.backup import EmbeddedStore, Manifest, unpack
+from floecat.storage.backup import EmbeddedStore, Manifest, sync, unpack
 from floecat.storage.blobs.filesystem import FilesystemBlobStore
 from floecat.storage.kv.schema import raise_incarnation
 from floecat.storage.kv.sqlite import SqliteKeyValueStore
@@ -74,17 +74,20 @@ def _check(stores: CatalogStores) -> None:
 
 
 def _put_in_place(copy: EmbeddedStore, target: EmbeddedStore, now: datetime) -> tuple[Path, ...]:
+    """The old database leaves first and the new one comes last: what is between is no store."""
     suffix = f".before-restore-{now:%Y%m%dT%H%M%S}"
-    kept = []
-    for old, new in ((target.blobs, copy.blobs), (target.database, copy.database)):
-        if old is None or new is None:
-            continue
-        if old.exists():
-            kept.append(old.rename(old.with_name(old.name + suffix)))
-        old.parent.mkdir(parents=True, exist_ok=True)
-        # The database comes last: until it is there, there is no store.
-        new.rename(old)
-    return tuple(kept)
+    kept = tuple(
+        old.rename(old.with_name(old.name + suffix))
+        for old in (target.database, target.blobs)
+        if old and old.exists()
+    )
+    if target.blobs and copy.blobs:
+        target.blobs.parent.mkdir(parents=True, exist_ok=True)
+        copy.blobs.rename(target.blobs)
+        sync(target.blobs.parent)
+    copy.database.rename(target.database)
+    sync(target.database.parent)
+    return kept
 
 
 def _has_content(folder: Path) -> bool:

@@ -90,7 +90,7 @@ def back_up(store: EmbeddedStore, target: Path, *, made_by: str, now: datetime) 
         unfinished = Path(folder) / "backup.tar"
         blobs = _archive(unfinished, manifest, database, store.blobs)
         unfinished.rename(target)
-    _sync(target.absolute().parent)
+    sync(target.absolute().parent)
     return Backup(manifest, blobs, target.stat().st_size)
 
 
@@ -111,6 +111,8 @@ def unpack(source: Path, folder: Path) -> tuple[Manifest, EmbeddedStore]:
     blobs = folder / _BLOBS if manifest.blob_base else None
     if blobs:
         blobs.mkdir(exist_ok=True)
+    for path in folder.rglob("*"):
+        sync(path)
     return manifest, EmbeddedStore(database, blobs)
 
 
@@ -150,8 +152,9 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Bring a file's content, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

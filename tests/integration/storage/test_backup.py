@@ -137,7 +137,7 @@ def test_a_store_that_is_there_is_only_put_aside_with_force(tmp_path: Path) -> N
     with opened(target) as stores:
         names = [r.key.sort for r in stores.kv.dump() if r.key.partition.startswith("catalogs/")]
     assert names == ["old"]
-    kept = EmbeddedStore(restored.kept[1], restored.kept[0])
+    kept = EmbeddedStore(*restored.kept)
     with opened(kept) as stores:
         names = [r.key.sort for r in stores.kv.dump() if r.key.partition.startswith("catalogs/")]
     assert names == ["new"]
