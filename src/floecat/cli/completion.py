@@ -1,7 +1,7 @@
 """Completing names in the shell: quick or not at all, and never with an error."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -22,13 +22,8 @@ def complete_catalog(context: typer.Context, incomplete: str) -> list[str]:
     return _completed(context, incomplete, depth=1)
 
 
-def complete_namespace(context: typer.Context, incomplete: str) -> list[str]:
-    """Catalogs, then namespaces below them."""
-    return _completed(context, incomplete)
-
-
 def complete_container(context: typer.Context, incomplete: str) -> list[str]:
-    """Catalogs and namespaces."""
+    """Catalogs, then namespaces below them."""
     return _completed(context, incomplete)
 
 
@@ -79,6 +74,3 @@ def _children(
             name = format_name([*above, entry.name])
             if '"' not in name:
                 yield name
-
-
-Completer = Callable[[typer.Context, str], list[str]]

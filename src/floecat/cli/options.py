@@ -8,7 +8,6 @@ import typer
 from floecat.cli.completion import (
     complete_catalog,
     complete_container,
-    complete_namespace,
     complete_relation,
 )
 
@@ -115,7 +114,7 @@ NamespaceName: TypeAlias = Annotated[
     typer.Argument(
         metavar="NAMESPACE",
         help="Its name, like sales.eu, or id.",
-        autocompletion=complete_namespace,
+        autocompletion=complete_container,
         show_default=False,
     ),
 ]
