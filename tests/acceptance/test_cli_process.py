@@ -40,6 +40,7 @@ def completed(cli: Cli, words: str, shell: str = "bash") -> list[str]:
     ("words", "offered"),
     [
         ("floecat tab", ["table"]),
+        ("floecat tabel ge", []),
         ("floecat table ge", ["get"]),
         ("floecat table get comp", ["completion"]),
         ("floecat table get completion.e", ["completion.eu"]),
