@@ -41,7 +41,8 @@ demo: setup  ## the main job, on a small lakehouse made for it
 	@echo "make demo: nothing to show yet; it comes with the capture pipeline"; exit 1
 
 serve: setup  ## start the service
-	@echo "make serve: there is no service yet; it comes with the catalog"; exit 1
+	@mkdir -p build/serve
+	@FLOECAT_DATA_DIR=build/serve $(BIN)/floecat serve
 
 proto: setup  ## generate the stubs in src/ai from proto/
 	@$(BIN)/python scripts/proto.py

@@ -16,6 +16,11 @@ hypothesis.settings.load_profile("floecat")
 pytest.register_assert_rewrite("tests.contracts")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder that holds the tests' own: pytest doesn't, and a fresh checkout has none."""
+    (config.rootpath / "build").mkdir(exist_ok=True)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     programs = find_programs()

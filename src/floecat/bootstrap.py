@@ -1,8 +1,10 @@
 """The one module that knows every part and wires them. Nothing else imports it except `cli`."""
 
 import ipaddress
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, assert_never
@@ -23,15 +25,25 @@ from ai.floedb.floecat.catalog import (
 from floecat.catalog.accounts import AccountRepository
 from floecat.catalog.callers import Caller
 from floecat.catalog.catalogs import CatalogRepository
+from floecat.catalog.consistency import ConsistencyCheck, Finding
 from floecat.catalog.constraints import ConstraintsRepository
 from floecat.catalog.directory import Directory
+from floecat.catalog.garbage import GarbageCollector, GarbageReport
 from floecat.catalog.namespaces import NamespaceRepository
 from floecat.catalog.records import CatalogStores
+from floecat.catalog.restore import Restored, restore
 from floecat.catalog.snapshots import SnapshotRepository
 from floecat.catalog.sweeps import Sweeper
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.views import ViewRepository
-from floecat.errors import AlreadyExistsError, InvalidSettingsError, UnavailableError
+from floecat.clock import utc_now
+from floecat.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidSettingsError,
+    NotFoundError,
+    UnavailableError,
+)
 from floecat.service.accounts import AccountHandlers
 from floecat.service.catalogs import CatalogHandlers
 from floecat.service.constraints import ConstraintsHandlers
@@ -55,6 +67,7 @@ from floecat.settings.model import (
     ServerSettings,
     Settings,
 )
+from floecat.storage.backup import Backup, EmbeddedStore, back_up
 from floecat.storage.folders import make_folder
 from floecat.storage.open import (
     BlobConfig,
@@ -72,6 +85,15 @@ from floecat.storage.open import (
 
 DEFAULT_ACCOUNT: Final = "default"
 DEFAULT_CATALOG: Final = "main"
+
+_OTHER_BACKUPS: Final = {
+    KeyValueBackend.MEMORY: "kv = memory: there is nothing to keep",
+    KeyValueBackend.POSTGRES: (
+        "kv = postgres: use pg_dump, which copies the table floecat_record as of one moment "
+        "(pg_dump --table=floecat_record), and then copy the blobs"
+    ),
+    KeyValueBackend.DYNAMODB: "kv = dynamodb: use the table's point-in-time recovery",
+}
 
 
 class Floecat:
@@ -114,7 +136,10 @@ class Floecat:
 
 def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     """The stores that the settings name; closed with `opened`."""
-    kv = open_key_value_store(_key_value_config(settings.kv, settings.data_dir))
+    config = _key_value_config(settings.kv, settings.data_dir)
+    if isinstance(config, SqliteKeyValueConfig):
+        make_folder(config.path.parent)
+    kv = open_key_value_store(config)
     opened.callback(kv.close)
     blobs = open_blob_store(_blob_config(settings.blobs, settings.data_dir))
     opened.callback(blobs.close)
@@ -174,7 +199,6 @@ def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueCon
             return MemoryKeyValueConfig()
         case KeyValueBackend.SQLITE:
             path = settings.sqlite_path or data_dir / "floecat.db"
-            make_folder(path.parent)
             return SqliteKeyValueConfig(path)
         case KeyValueBackend.POSTGRES:
             return PostgresKeyValueConfig(settings.postgres_url or "")
@@ -256,3 +280,59 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+@contextmanager
+def opened_stores(settings: Settings) -> Iterator[CatalogStores]:
+    """The stores for an administrator's command, beside a service that may be running."""
+    kv = _key_value_config(settings.kv, settings.data_dir)
+    if isinstance(kv, MemoryKeyValueConfig):
+        raise FailedPreconditionError(
+            "kv = memory: such a store lives inside its service, and nothing else can look at it"
+        )
+    if isinstance(kv, SqliteKeyValueConfig) and not kv.path.exists():
+        raise NotFoundError(f"there is no store at {kv.path}: is data.dir the service's?")
+    with ExitStack() as opened:
+        yield open_stores(settings, opened)
+
+
+def find_inconsistencies(settings: Settings) -> list[Finding]:
+    """Everything in the stores that doesn't fit together."""
+    with opened_stores(settings) as stores:
+        return list(ConsistencyCheck(stores).run())
+
+
+def finish_deletions(settings: Settings) -> None:
+    """Remove now what is deleted for everyone, instead of in the background."""
+    with opened_stores(settings) as stores:
+        Sweeper(stores).sweep_all()
+
+
+def collect_garbage(settings: Settings, grace: timedelta, *, dry_run: bool) -> GarbageReport:
+    """One pass over blobs that no record names."""
+    with opened_stores(settings) as stores:
+        return GarbageCollector(stores, grace).collect(dry_run=dry_run)
+
+
+def make_backup(settings: Settings, target: Path) -> Backup:
+    """Copy the store into one file, while it may be in use."""
+    store = _embedded_store(settings)
+    made_by = f"Floecat {version('floecat')}"
+    return back_up(store, target, made_by=made_by, now=utc_now())
+
+
+def restore_backup(settings: Settings, source: Path, *, force: bool) -> Restored:
+    """Make a backup the store. The store that was there is kept under another name."""
+    target = _embedded_store(settings)
+    make_folder(target.database.parent)
+    return restore(source, target, force=force, now=utc_now())
+
+
+def _embedded_store(settings: Settings) -> EmbeddedStore:
+    """Where the records and blobs are, if they are files; or what to use instead."""
+    kv = _key_value_config(settings.kv, settings.data_dir)
+    if not isinstance(kv, SqliteKeyValueConfig):
+        raise FailedPreconditionError(_OTHER_BACKUPS[settings.kv.backend])
+    blobs = _blob_config(settings.blobs, settings.data_dir)
+    folder = blobs.root if isinstance(blobs, FilesystemBlobConfig) else None
+    return EmbeddedStore(kv.path, folder)

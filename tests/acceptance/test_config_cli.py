@@ -57,3 +57,9 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: list[st
 
 def test_the_version_is_printed(tmp_path: Path) -> None:
     assert floecat("--version", cwd=tmp_path).stdout.startswith("floecat 0.")
+
+
+def test_a_command_that_does_not_exist_is_one_line_with_a_guess(tmp_path: Path) -> None:
+    result = floecat("tabel", "list", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "floecat: there is no command tabel; did you mean table?\n"

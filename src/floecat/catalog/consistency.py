@@ -21,6 +21,7 @@ from floecat.catalog import keys
 from floecat.catalog.codec import Stored
 from floecat.catalog.kinds import KIND_NAMES, KINDS_BY_NAME, MESSAGE_TYPES, Kind
 from floecat.catalog.records import CatalogStores
+from floecat.catalog.references import references_of
 from floecat.catalog.timeline import moment_of
 from floecat.catalog.tree import parent_id
 from floecat.errors import FloecatError
@@ -52,6 +53,7 @@ class ConsistencyCheck:
             "timeline": self._moment,
             "constraints": self._constraints,
             "sweep": self._sweep,
+            "idempotency": self._answer,
         }
 
     def run(self) -> Iterator[Finding]:
@@ -123,6 +125,11 @@ class ConsistencyCheck:
         stored = self._find(account, KINDS_BY_NAME[kind_name], identifier)
         if stored is not None and not stored.deleting:
             yield "is to be swept, but isn't deleted"
+
+    def _answer(self, record: Record) -> Iterator[str]:
+        for reference in references_of(record):
+            self._codec.read(reference)
+        yield from ()
 
     def _find(self, account: str, kind: Kind, identifier: str) -> Stored[Message] | None:
         record = self._kv.get(keys.resource(account, kind, identifier))

@@ -14,6 +14,7 @@
     final/{account}/{table} {snapshot}          present once the snapshot's capture is published
     sweep/{slice} {account}/{kind}/{id}         what is deleted for everyone, but not yet swept
     idempotency/{account}/{request type} {key}
+    garbage {blob}                              since when no record has named a blob
 
 Ids come before names in partitions, and names are whole sort keys, so no name can be mistaken for
 a part of another key.
@@ -30,6 +31,7 @@ MAX_DEPTH: Final = 100
 SWEEP_SLICES: Final = 4
 
 ACCOUNTS: Final = "accounts"
+GARBAGE: Final = "garbage"
 
 
 def _slice(text: str, slices: int) -> int:
@@ -121,3 +123,8 @@ def sweep(account: str, kind: Kind, resource_id: str) -> Key:
 def idempotency(account: str, request_type: str, key: str) -> Key:
     """The response to a mutation under an idempotency key."""
     return Key(f"idempotency/{account}/{request_type}", key)
+
+
+def garbage(blob_name: str) -> Key:
+    """Since when no record has named a blob."""
+    return Key(GARBAGE, blob_name)

@@ -3,8 +3,8 @@
 from typing import Annotated, Final
 
 import typer
-from rich.markup import escape
 
+from floecat.cli import options
 from floecat.cli.output import print_json, print_table
 from floecat.cli.session import current_session
 from floecat.settings.load import DEFAULT, LoadedSettings
@@ -19,6 +19,7 @@ app = typer.Typer(
     help="Look at the settings in effect.",
     epilog="Example: floecat config show",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 
@@ -26,24 +27,24 @@ app = typer.Typer(
 def show(
     context: typer.Context,
     changed: Annotated[bool, typer.Option(help="Only what differs from the defaults.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: options.JsonFlag = False,
 ) -> None:
     """Print each setting with where its value comes from. Secrets are masked."""
     loaded = current_session(context).load_settings()
-    options = [
+    shown = [
         o for o in declared_options(Settings) if not changed or loaded.origin(o.key) != DEFAULT
     ]
     if as_json:
         print_json(
             [
                 {"key": o.key, "value": _shown(loaded, o), "from": loaded.origin(o.key)}
-                for o in options
+                for o in shown
             ]
         )
         return
     print_table(
         ["SETTING", "VALUE", "FROM"],
-        [[o.key, escape(_shown(loaded, o)), escape(_source(loaded, o))] for o in options],
+        [[o.key, _shown(loaded, o), _source(loaded, o)] for o in shown],
     )
 
 

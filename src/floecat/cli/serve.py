@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from floecat.bootstrap import Floecat
 from floecat.cli.session import current_session
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command(epilog="Example: FLOECAT_SERVER_ADDRESS=localhost:9200 floecat serve")
 def serve(
     context: typer.Context,
     insecure_dev_on_network: Annotated[
@@ -21,6 +23,8 @@ def serve(
     ] = False,
 ) -> None:
     """Run the service. Ctrl-C stops it: calls under way may finish first."""
+    from floecat.bootstrap import Floecat  # noqa: PLC0415 - clients don't wait for the server's code
+
     settings = current_session(context).load_settings().settings
     stop = Event()
     for name in (signal.SIGINT, signal.SIGTERM):

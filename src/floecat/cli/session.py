@@ -21,6 +21,18 @@ class Session:
         return load_settings(self.environment, self.settings_file)
 
 
+def new_session(
+    environment: Mapping[str, str],
+    settings_file: Path | None = None,
+    server: str | None = None,
+    account: str | None = None,
+) -> Session:
+    """A session; what is given on the command line wins over the environment's word for it."""
+    given = {"FLOECAT_CLIENT_SERVER": server, "FLOECAT_CLIENT_ACCOUNT": account}
+    chosen = {name: value for name, value in given.items() if value}
+    return Session({**environment, **chosen}, settings_file)
+
+
 def current_session(context: typer.Context) -> Session:
     """The invocation a command belongs to."""
     session = context.find_object(Session)

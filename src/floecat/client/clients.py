@@ -3,32 +3,58 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from importlib import import_module
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import grpc
 
-from ai.floedb.floecat.account.account_pb2_grpc import AccountServiceStub
-from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
-from ai.floedb.floecat.catalog.constraints_pb2_grpc import TableConstraintsServiceStub
-from ai.floedb.floecat.catalog.directory_pb2_grpc import DirectoryServiceStub
-from ai.floedb.floecat.catalog.index_pb2_grpc import TableIndexServiceStub
-from ai.floedb.floecat.catalog.namespace_pb2_grpc import NamespaceServiceStub
-from ai.floedb.floecat.catalog.snapshot_pb2_grpc import SnapshotServiceStub
-from ai.floedb.floecat.catalog.stats_pb2_grpc import TableStatisticsServiceStub
-from ai.floedb.floecat.catalog.table_pb2_grpc import TableServiceStub
-from ai.floedb.floecat.catalog.view_pb2_grpc import ViewServiceStub
-from ai.floedb.floecat.connector.connector_pb2_grpc import ConnectorsStub
-from ai.floedb.floecat.query.lifecycle_pb2_grpc import QueryServiceStub
-from ai.floedb.floecat.query.planner_stats_pb2_grpc import PlannerStatsServiceStub
-from ai.floedb.floecat.query.system_objects_registry_pb2_grpc import SystemObjectsServiceStub
-from ai.floedb.floecat.query.user_objects_bundle_pb2_grpc import UserObjectsServiceStub
-from ai.floedb.floecat.reconciler.executor_control_pb2_grpc import ReconcileExecutorControlStub
-from ai.floedb.floecat.reconciler.reconciler_pb2_grpc import ReconcileControlStub
 from floecat.client.calls import CallInterceptor
 from floecat.client.retries import RetryPolicy
 
+if TYPE_CHECKING:
+    from ai.floedb.floecat.account.account_pb2_grpc import AccountServiceStub
+    from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
+    from ai.floedb.floecat.catalog.constraints_pb2_grpc import TableConstraintsServiceStub
+    from ai.floedb.floecat.catalog.directory_pb2_grpc import DirectoryServiceStub
+    from ai.floedb.floecat.catalog.index_pb2_grpc import TableIndexServiceStub
+    from ai.floedb.floecat.catalog.namespace_pb2_grpc import NamespaceServiceStub
+    from ai.floedb.floecat.catalog.snapshot_pb2_grpc import SnapshotServiceStub
+    from ai.floedb.floecat.catalog.stats_pb2_grpc import TableStatisticsServiceStub
+    from ai.floedb.floecat.catalog.table_pb2_grpc import TableServiceStub
+    from ai.floedb.floecat.catalog.view_pb2_grpc import ViewServiceStub
+    from ai.floedb.floecat.connector.connector_pb2_grpc import ConnectorsStub
+    from ai.floedb.floecat.query.lifecycle_pb2_grpc import QueryServiceStub
+    from ai.floedb.floecat.query.planner_stats_pb2_grpc import PlannerStatsServiceStub
+    from ai.floedb.floecat.query.system_objects_registry_pb2_grpc import SystemObjectsServiceStub
+    from ai.floedb.floecat.query.user_objects_bundle_pb2_grpc import UserObjectsServiceStub
+    from ai.floedb.floecat.reconciler.executor_control_pb2_grpc import ReconcileExecutorControlStub
+    from ai.floedb.floecat.reconciler.reconciler_pb2_grpc import ReconcileControlStub
+
+
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+
+
+_STUBS: Final = {
+    "accounts": ("account.account_pb2_grpc", "AccountServiceStub"),
+    "catalogs": ("catalog.catalog_pb2_grpc", "CatalogServiceStub"),
+    "namespaces": ("catalog.namespace_pb2_grpc", "NamespaceServiceStub"),
+    "tables": ("catalog.table_pb2_grpc", "TableServiceStub"),
+    "views": ("catalog.view_pb2_grpc", "ViewServiceStub"),
+    "snapshots": ("catalog.snapshot_pb2_grpc", "SnapshotServiceStub"),
+    "constraints": ("catalog.constraints_pb2_grpc", "TableConstraintsServiceStub"),
+    "directory": ("catalog.directory_pb2_grpc", "DirectoryServiceStub"),
+    "statistics": ("catalog.stats_pb2_grpc", "TableStatisticsServiceStub"),
+    "indexes": ("catalog.index_pb2_grpc", "TableIndexServiceStub"),
+    "connectors": ("connector.connector_pb2_grpc", "ConnectorsStub"),
+    "reconcile": ("reconciler.reconciler_pb2_grpc", "ReconcileControlStub"),
+    "executor": ("reconciler.executor_control_pb2_grpc", "ReconcileExecutorControlStub"),
+    "query": ("query.lifecycle_pb2_grpc", "QueryServiceStub"),
+    "planner_stats": ("query.planner_stats_pb2_grpc", "PlannerStatsServiceStub"),
+    "user_objects": ("query.user_objects_bundle_pb2_grpc", "UserObjectsServiceStub"),
+    "system_objects": ("query.system_objects_registry_pb2_grpc", "SystemObjectsServiceStub"),
+}
+"""Where each stub comes from. Imported when first used: a program seldom needs all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +73,24 @@ class ClientOptions:
 class GrpcClients:
     """Typed, blocking stubs for every service over one channel. Safe to share between threads."""
 
+    accounts: "AccountServiceStub"
+    catalogs: "CatalogServiceStub"
+    namespaces: "NamespaceServiceStub"
+    tables: "TableServiceStub"
+    views: "ViewServiceStub"
+    snapshots: "SnapshotServiceStub"
+    constraints: "TableConstraintsServiceStub"
+    directory: "DirectoryServiceStub"
+    statistics: "TableStatisticsServiceStub"
+    indexes: "TableIndexServiceStub"
+    connectors: "ConnectorsStub"
+    reconcile: "ReconcileControlStub"
+    executor: "ReconcileExecutorControlStub"
+    query: "QueryServiceStub"
+    planner_stats: "PlannerStatsServiceStub"
+    user_objects: "UserObjectsServiceStub"
+    system_objects: "SystemObjectsServiceStub"
+
     def __init__(self, target: str, options: ClientOptions) -> None:
         self._plain = grpc.insecure_channel(
             target,
@@ -60,23 +104,15 @@ class GrpcClients:
             headers["x-floe-account"] = options.account
         interceptor = CallInterceptor(headers, options.timeout, options.retry)
         channel = grpc.intercept_channel(self._plain, interceptor)
-        self.accounts = AccountServiceStub(channel)
-        self.catalogs = CatalogServiceStub(channel)
-        self.namespaces = NamespaceServiceStub(channel)
-        self.tables = TableServiceStub(channel)
-        self.views = ViewServiceStub(channel)
-        self.snapshots = SnapshotServiceStub(channel)
-        self.constraints = TableConstraintsServiceStub(channel)
-        self.directory = DirectoryServiceStub(channel)
-        self.statistics = TableStatisticsServiceStub(channel)
-        self.indexes = TableIndexServiceStub(channel)
-        self.connectors = ConnectorsStub(channel)
-        self.reconcile = ReconcileControlStub(channel)
-        self.executor = ReconcileExecutorControlStub(channel)
-        self.query = QueryServiceStub(channel)
-        self.planner_stats = PlannerStatsServiceStub(channel)
-        self.user_objects = UserObjectsServiceStub(channel)
-        self.system_objects = SystemObjectsServiceStub(channel)
+        self._channel = channel
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _STUBS:
+            raise AttributeError(f"there is no service {name!r}: one of {', '.join(_STUBS)}")
+        module, stub = _STUBS[name]
+        made = getattr(import_module(f"ai.floedb.floecat.{module}"), stub)(self._channel)
+        setattr(self, name, made)
+        return made
 
     def __enter__(self) -> Self:
         return self

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Bring a file's content, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -22,4 +22,4 @@ def make_folder(folder: Path) -> None:
         folder = folder.parent
     for made in reversed(missing):
         made.mkdir(exist_ok=True)
-        sync_folder(made.parent)
+        sync(made.parent)

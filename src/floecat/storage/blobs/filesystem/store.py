@@ -21,7 +21,7 @@ from floecat.storage.blobs.pending import PendingBlob, taken
 from floecat.storage.blobs.port import BlobInfo, BlobRef, BlobWriter
 from floecat.storage.blobs.stream import changed, checked_range, clipped, open_stream
 from floecat.storage.blobs.temporaries import Temporary, sweep
-from floecat.storage.folders import make_folder, sync_folder
+from floecat.storage.folders import make_folder, sync
 
 _Identity: TypeAlias = tuple[int, int, int]
 """A file's inode, time of change and size: what tells that it is still the one we hashed."""
@@ -156,10 +156,10 @@ class FilesystemBlobStore:
 
     def _sync_folders(self, folder: Path) -> None:
         # All the way up: a folder that another writer made may not be on the disk yet.
-        sync_folder(folder)
+        sync(folder)
         while folder != self._root:
             folder = folder.parent
-            sync_folder(folder)
+            sync(folder)
 
     def _remove_empty_folders(self, folder: Path) -> None:
         with suppress(OSError):  # not empty

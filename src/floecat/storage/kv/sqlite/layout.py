@@ -8,7 +8,7 @@ from typing import Final
 import apsw
 
 from floecat.errors import DataLossError, IncompatibleStoreError
-from floecat.storage.folders import sync_folder
+from floecat.storage.folders import sync
 from floecat.storage.kv.sqlite.connections import Connections
 from floecat.storage.kv.sqlite.statements import CREATE
 
@@ -31,7 +31,7 @@ def prepare(path: Path, connections: Connections, patience_seconds: float) -> No
         with connections.writing() as writer:
             writer.execute(CREATE)
             writer.pragma("application_id", APPLICATION_ID)
-        sync_folder(path.parent)
+        sync(path.parent)
     else:
         _require_table(path, connections)
 

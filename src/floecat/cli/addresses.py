@@ -1,0 +1,163 @@
+"""What a name or an id on the command line stands for."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from ai.floedb.floecat.account.account_pb2 import ListAccountsRequest
+from ai.floedb.floecat.catalog import directory_pb2 as directory
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest, ResourceId
+from floecat.cli.inputs import single_name
+from floecat.cli.pages import fetch_all
+from floecat.cli.suggestions import Suggestions, near
+from floecat.client.names import (
+    format_name,
+    is_id,
+    parse_name,
+    parse_namespace,
+    parse_relation,
+    parts_of,
+)
+from floecat.errors import InvalidArgumentError, NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ai.floedb.floecat.account.account_pb2 import Account
+    from ai.floedb.floecat.common.common_pb2 import PageResponse
+    from floecat.client.clients import GrpcClients
+
+DEFAULT_ACCOUNT: Final = "default"
+"""What a service in dev mode takes when no account is named."""
+
+KIND_NAMES: Final = {
+    common_pb2.RK_ACCOUNT: "account",
+    common_pb2.RK_CATALOG: "catalog",
+    common_pb2.RK_NAMESPACE: "namespace",
+    common_pb2.RK_TABLE: "table",
+    common_pb2.RK_VIEW: "view",
+}
+
+
+class Addresses:
+    """Finds things by name or by id. A name that leads nowhere says where it stops."""
+
+    def __init__(self, clients: "GrpcClients", account: str | None) -> None:
+        self._clients = clients
+        self._directory = clients.directory
+        self._account = account or DEFAULT_ACCOUNT
+        self._suggestions = Suggestions(clients)
+
+    def account(self, text: str) -> ResourceId:
+        """An account, by name or id."""
+        accounts = self._accounts()
+        name = single_name(text)
+        for account in accounts:
+            if name in (account.resource_id.id, account.display_name):
+                return account.resource_id
+        close = near(name, [account.display_name for account in accounts])
+        raise NotFoundError(f"there is no account {text}{close}")
+
+    def catalog(self, text: str) -> ResourceId:
+        """A catalog."""
+        if is_id(text):
+            return self._identified(text, common_pb2.RK_CATALOG)
+        parts = parse_name(text)
+        if len(parts) != 1:
+            raise InvalidArgumentError(
+                f"{text} isn't the name of a catalog: that has one part, like {parts[0]}"
+            )
+        request = directory.ResolveCatalogRequest(name=NameRef(catalog=parts[0]))
+        return self._resolved(lambda: self._directory.ResolveCatalog(request).resource_id, parts)
+
+    def namespace(self, text: str) -> ResourceId:
+        """A namespace."""
+        if is_id(text):
+            return self._identified(text, common_pb2.RK_NAMESPACE)
+        request = directory.ResolveNamespaceRequest(name=parse_namespace(text))
+        return self._resolved(
+            lambda: self._directory.ResolveNamespace(request).resource_id, parse_name(text)
+        )
+
+    def container(self, text: str) -> ResourceId:
+        """A catalog or a namespace, whichever the name is long enough for."""
+        if is_id(text):
+            return self.resource(text)
+        return self.catalog(text) if len(parse_name(text)) == 1 else self.namespace(text)
+
+    def table(self, text: str) -> ResourceId:
+        """A table."""
+        return self._relation(text, common_pb2.RK_TABLE)
+
+    def view(self, text: str) -> ResourceId:
+        """A view."""
+        return self._relation(text, common_pb2.RK_VIEW)
+
+    def relation(self, text: str) -> ResourceId:
+        """A table or a view."""
+        request = directory.ResolveRelationRequest(name=parse_relation(text))
+        return self._resolved(
+            lambda: self._directory.ResolveRelation(request).resource_id,
+            parse_name(text),
+            "table or view",
+        )
+
+    def resource(self, identifier: str) -> ResourceId:
+        """Whatever has this id."""
+        kinds = (kind for kind in KIND_NAMES if kind != common_pb2.RK_ACCOUNT)
+        ids = [self._identified(identifier, kind) for kind in kinds]
+        request = directory.LookupResourcesRequest(resource_ids=ids)
+        for found in self._directory.LookupResources(request).resources:
+            if found.HasField("name"):
+                return found.resource_id
+        raise NotFoundError(f"nothing has the id {identifier}")
+
+    def name(self, resource_id: ResourceId) -> str:
+        """What an id is called, in full."""
+        request = directory.LookupResourcesRequest(resource_ids=[resource_id])
+        [found] = self._directory.LookupResources(request).resources
+        if not found.HasField("name"):
+            raise NotFoundError(f"nothing has the id {resource_id.id}")
+        return format_name(parts_of(found.name))
+
+    def full_name(self, text: str, resource_id: ResourceId) -> str:
+        """The name of what was found under `text`; asked for only if `text` isn't it."""
+        return self.name(resource_id) if is_id(text) else format_name(parse_name(text))
+
+    def _relation(self, text: str, wanted: common_pb2.ResourceKind.ValueType) -> ResourceId:
+        if is_id(text):
+            return self._identified(text, wanted)
+        found = self.relation(text)
+        if found.kind != wanted:
+            actual = KIND_NAMES[found.kind]
+            raise NotFoundError(
+                f"{text} is a {actual}, not a {KIND_NAMES[wanted]}: use 'floecat {actual} …'"
+            )
+        return found
+
+    def _resolved(
+        self, resolve: Callable[[], ResourceId], parts: "Sequence[str]", kind: str | None = None
+    ) -> ResourceId:
+        try:
+            return resolve()
+        except NotFoundError as error:
+            raise self._suggestions.missing(parts, kind) or error from error
+
+    def _identified(self, identifier: str, kind: common_pb2.ResourceKind.ValueType) -> ResourceId:
+        return ResourceId(account_id=self._account_id(), id=identifier.lower(), kind=kind)
+
+    def _account_id(self) -> str:
+        """The id of the account we work in, which full ids need."""
+        if is_id(self._account):
+            return self._account
+        accounts = self._accounts()
+        if len(accounts) == 1:
+            return accounts[0].resource_id.id
+        return self.account(self._account).id
+
+    def _accounts(self) -> "list[Account]":
+        def page(request: PageRequest) -> "tuple[Sequence[Account], PageResponse]":
+            response = self._clients.accounts.ListAccounts(ListAccountsRequest(page=request))
+            return response.accounts, response.page
+
+        return fetch_all(page).items
