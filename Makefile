@@ -57,7 +57,7 @@ interop: setup  ## the same contracts against servers fetched with Maven
 	@$(PYTEST) -m interop $(ARGS)
 
 soak: setup  ## the long versions: more kills, more seeds, more rows
-	@FLOECAT_SOAK=1 $(PYTEST) -m "not interop" $(ARGS)
+	@SOAK=1 $(PYTEST) -m "not interop" $(ARGS)
 
 audit: setup  ## known vulnerabilities and a bill of materials (build/sbom.json)
 	@$(BIN)/python scripts/audit.py

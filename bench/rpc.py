@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -20,19 +21,29 @@ from google.protobuf.message import Message
 
 import floecat
 from ai.floedb.floecat.catalog import directory_pb2, namespace_pb2, table_pb2
-from ai.floedb.floecat.common.common_pb2 import NameRef
+from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest
 from bench.report import Measurement, Report
 from floecat.bootstrap import Floecat
 from floecat.settings.load import load_settings
 
 TABLES = 2_000
-PAGE = 100
+FEW, MANY = 10, 100
 THREADS = 4
 SECONDS = 1.5
 TURNS = 5
 READ_FLOOR = 0.5
 
 SERVICE = "/ai.floedb.floecat.catalog"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call to measure."""
+
+    name: str
+    method: str
+    requests: Callable[[], bytes]
+    floor: float | None = None
 
 
 def serve_floecat(pipe: Connection, folder: str) -> None:
@@ -50,21 +61,20 @@ def serve_floecat(pipe: Connection, folder: str) -> None:
         pipe.recv()
 
 
-def serve_echo(pipe: Connection, answers: dict[str, bytes]) -> None:
-    """A process of its own: answers each method with bytes it was given."""
+def serve_echo(pipe: Connection, answer: bytes) -> None:
+    """A process of its own: answers everything with the bytes it was given."""
 
     class Echo(grpc.GenericRpcHandler):
         def service(
             self, details: grpc.HandlerCallDetails
         ) -> "grpc.RpcMethodHandler[bytes, bytes]":
-            answer = answers[details.method]
             return grpc.unary_unary_rpc_method_handler(
                 lambda _request, _context: answer,
                 request_deserializer=bytes,
                 response_serializer=bytes,
             )
 
-    server = grpc.server(ThreadPoolExecutor(16), handlers=[Echo()])
+    server = grpc.server(ThreadPoolExecutor(2), handlers=[Echo()])  # as many as the service takes
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     pipe.send(port)
@@ -113,8 +123,8 @@ class Load:
         return times
 
 
-def furnish(port: int) -> dict[str, Callable[[], bytes]]:
-    """Fill the service; what to ask it, by method."""
+def furnish(port: int) -> list[Asked]:
+    """Fill the service; what to ask it."""
     with floecat.connect(f"127.0.0.1:{port}") as clients:
         resolve = directory_pb2.ResolveCatalogRequest(name=NameRef(catalog="main"))
         catalog_id = clients.directory.ResolveCatalog(resolve).resource_id
@@ -134,23 +144,33 @@ def furnish(port: int) -> dict[str, Callable[[], bytes]]:
         for number in range(TABLES):
             table = clients.tables.CreateTable(create(number)).table
     name = NameRef(catalog="main", path=["sales"], name="t0000500")
-    listing = table_pb2.ListTablesRequest(namespace_id=namespace_id)
-    listing.page.page_size = PAGE
+    few, many = (
+        table_pb2.ListTablesRequest(namespace_id=namespace_id, page=PageRequest(page_size=size))
+        for size in (FEW, MANY)
+    )
     fresh = count(TABLES)
-    return {
-        "TableService/GetTable": fixed(table_pb2.GetTableRequest(table_id=table.resource_id)),
-        "DirectoryService/ResolveTable": fixed(directory_pb2.ResolveTableRequest(name=name)),
-        "TableService/ListTables": fixed(listing),
-        "TableService/CreateTable": lambda: create(next(fresh)).SerializeToString(),
-    }
+    get = table_pb2.GetTableRequest(table_id=table.resource_id)
+    resolve_table = directory_pb2.ResolveTableRequest(name=name)
+    tables, directory = "TableService", "DirectoryService"
+    return [
+        Asked("GetTable", f"{tables}/GetTable", fixed(get), READ_FLOOR),
+        Asked("ResolveTable", f"{directory}/ResolveTable", fixed(resolve_table), READ_FLOOR),
+        Asked(f"ListTables, {FEW} a page", f"{tables}/ListTables", fixed(few), READ_FLOOR),
+        Asked(f"ListTables, {MANY} a page", f"{tables}/ListTables", fixed(many)),
+        Asked("CreateTable", f"{tables}/CreateTable", lambda: serialized(create(next(fresh)))),
+    ]
+
+
+def serialized(request: Message) -> bytes:
+    return request.SerializeToString()
 
 
 def fixed(request: Message) -> Callable[[], bytes]:
-    data = request.SerializeToString()
+    data = serialized(request)
     return lambda: data
 
 
-def compared(method: str, service: Load, echo: Load) -> Report:
+def compared(asked: Asked, service: Load, echo: Load) -> Report:
     """One method beside the echo of its answer, in turns."""
     ratios, times = [], []
     for _ in range(TURNS):
@@ -159,13 +179,12 @@ def compared(method: str, service: Load, echo: Load) -> Report:
         ratios.append(len(ours) / len(alone))
         times += ours
     times.sort()
-    name = method.partition("/")[2]
-    floor = None if name == "CreateTable" else READ_FLOOR
+    name = asked.name
     return [
         Measurement(f"{name}, calls", len(times) / (TURNS * SECONDS), "per second"),
         Measurement(f"{name}, p50", times[len(times) // 2] * 1000, "ms"),
         Measurement(f"{name}, p99", times[int(len(times) * 0.99)] * 1000, "ms"),
-        Measurement(f"{name} / echo", statistics.median(ratios), "ratio", floor),
+        Measurement(f"{name} / echo", statistics.median(ratios), "ratio", asked.floor),
     ]
 
 
@@ -174,11 +193,9 @@ def measure() -> Report:
     build.mkdir(exist_ok=True)
     report: Report = []
     with tempfile.TemporaryDirectory(dir=build) as folder, process(serve_floecat, folder) as port:
-        asked = furnish(port)
-        loads = {method: Load(port, method, requests) for method, requests in asked.items()}
-        answers = {f"{SERVICE}.{method}": load.answer() for method, load in loads.items()}
-        with process(serve_echo, answers) as echo_port:
-            for method, load in loads.items():
-                echo = Load(echo_port, method, asked[method])
-                report += compared(method, load, echo)
+        for asked in furnish(port):
+            load = Load(port, asked.method, asked.requests)
+            with process(serve_echo, load.answer()) as echo_port:
+                echo = Load(echo_port, asked.method, asked.requests)
+                report += compared(asked, load, echo)
     return report

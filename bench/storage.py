@@ -15,7 +15,7 @@ from pathlib import Path
 
 import apsw
 from tests.support.dynamodb_local import FOLDER, running_dynamodb_local
-from tests.support.postgres import find_programs, running_postgres
+from tests.support.postgres import NOT_FOUND, find_programs, running_postgres
 
 from bench.report import Measurement, Report
 from floecat.storage.kv.dynamodb import DynamoDbKeyValueStore, DynamoDbOptions
@@ -121,11 +121,15 @@ def backends(folder: Path) -> Iterator[dict[str, KeyValueStore]]:
         if programs is not None:
             server = stack.enter_context(running_postgres(programs, "fsync=on"))
             found["postgres"] = PostgresKeyValueStore(server.dsn)
+        else:
+            print(f"without PostgreSQL: {NOT_FOUND}")
         if (FOLDER / "fetched").exists():
             os.environ |= {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
             endpoint = stack.enter_context(running_dynamodb_local())
             options = DynamoDbOptions("bench", region="us-east-1", endpoint=endpoint)
             found["dynamodb local"] = DynamoDbKeyValueStore(options)
+        else:
+            print("without DynamoDB Local: make interop fetches it")
         yield found
         for store in found.values():
             store.close()

@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^ ;\\]+)", re.MULTILINE)
+HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}\b")
 ADDRESS = re.compile(r"https?://|--index-url|--find-links|--extra-index-url")
 
 LOCKS = {
@@ -58,6 +59,10 @@ def problems(path: str) -> list[str]:
         for requirement in wanted(path)
         if pinned.get(canonicalize_name(requirement.name)) is None
         or not requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
+    ]
+    entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
+    found += [
+        f"{path}: {entry.split()[0]} has no hash" for entry in entries if not HASH.search(entry)
     ]
     if ADDRESS.search(text):
         found.append(f"{path}: names a package index")

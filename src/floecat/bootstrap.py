@@ -68,6 +68,7 @@ from floecat.settings.model import (
     Settings,
 )
 from floecat.storage.backup import Backup, EmbeddedStore, back_up
+from floecat.storage.folders import make_folder
 from floecat.storage.open import (
     BlobConfig,
     DynamoDbKeyValueConfig,
@@ -111,7 +112,7 @@ class Floecat:
             around = Surroundings(
                 DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
             )
-            self._server = Server(_server_config(settings.server), handlers(stores), around)
+            self._server = Server(_server_config(settings), handlers(stores), around)
             self._maintenance = Maintenance(Sweeper(stores), stores.kv)
             _serve_metrics(settings.server.metrics_address, registry, opened)
             self._opened = opened.pop_all()
@@ -137,7 +138,7 @@ def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     """The stores that the settings name; closed with `opened`."""
     config = _key_value_config(settings.kv, settings.data_dir)
     if isinstance(config, SqliteKeyValueConfig):
-        config.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(config.path.parent)
     kv = open_key_value_store(config)
     opened.callback(kv.close)
     blobs = open_blob_store(_blob_config(settings.blobs, settings.data_dir))
@@ -181,11 +182,11 @@ def ensure_defaults(stores: CatalogStores) -> None:
         # Made at an earlier start, or by another process just now. Its catalog may since have been
         # deleted on purpose.
         return
-    stored = accounts.find_named(DEFAULT_ACCOUNT)
-    if stored is None:
+    account_id = accounts.find_id(DEFAULT_ACCOUNT)
+    if account_id is None:
         return
     CatalogRepository(stores).create(
-        Caller(stored.message.resource_id.id, "floecat"),
+        Caller(account_id, "floecat"),
         catalog_pb2.CreateCatalogRequest(
             spec=catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
         ),
@@ -228,14 +229,24 @@ def _blob_config(settings: BlobSettings, data_dir: Path) -> BlobConfig:
             assert_never(settings.backend)
 
 
-def _server_config(settings: ServerSettings) -> ServerConfig:
+def _server_config(settings: Settings) -> ServerConfig:
+    server = settings.server
     return ServerConfig(
-        address=settings.address,
-        unary_threads=settings.unary_threads,
-        stream_threads=settings.stream_threads,
-        reflection=settings.reflection,
-        grace=settings.grace,
+        address=server.address,
+        unary_threads=server.unary_threads or _fitting_threads(settings.kv.backend),
+        stream_threads=server.stream_threads,
+        reflection=server.reflection,
+        grace=server.grace,
     )
+
+
+def _fitting_threads(backend: KeyValueBackend) -> int:
+    """On a local store one call computes while another waits for the disk.
+
+    More would only fight over the interpreter, which SQLite gives up and asks for at every row.
+    """
+    local = backend in (KeyValueBackend.MEMORY, KeyValueBackend.SQLITE)
+    return 2 if local else 32
 
 
 def _serve_metrics(address: str | None, registry: CollectorRegistry, opened: ExitStack) -> None:
@@ -313,7 +324,7 @@ def make_backup(settings: Settings, target: Path) -> Backup:
 def restore_backup(settings: Settings, source: Path, *, force: bool) -> Restored:
     """Make a backup the store. The store that was there is kept under another name."""
     target = _embedded_store(settings)
-    target.database.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.database.parent)
     return restore(source, target, force=force, now=utc_now())
 
 

@@ -6,6 +6,7 @@ Its fixture `open_store` opens the same blobs whenever it is called, as more pro
 
 import hashlib
 import mmap
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -84,7 +85,8 @@ class BlobStoreContract:
         assert (ref.size, store.read(ref)) == (0, b"")
         with store.open(ref) as stream:
             assert stream.read() == b""
-        assert store.materialize(ref).read_bytes() == b""
+        with store.materialize(ref) as file:
+            assert file.read() == b""
         assert names(store) == ["empty"]
 
     def test_a_large_blob_is_streamed(self, store: BlobStore) -> None:
@@ -305,9 +307,8 @@ class BlobStoreContract:
 
     def test_a_local_copy_can_be_mapped_even_after_the_blob_is_gone(self, store: BlobStore) -> None:
         ref = write(store, "a", b"mapped")
-        path = store.materialize(ref)
         with (
-            path.open("rb") as file,
+            store.materialize(ref) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
         ):
             store.delete("a")
@@ -315,9 +316,12 @@ class BlobStoreContract:
 
     def test_a_local_copy_is_made_once(self, store: BlobStore) -> None:
         ref = write(store, "a", b"x" * 100_000)
-        paths = together([partial(store.materialize, ref)] * 8)
-        assert len(set(paths)) == 1
-        assert store.materialize(ref).read_bytes() == b"x" * 100_000
+        opened = together([partial(store.materialize, ref)] * 8)
+        files = [file for file in opened if not isinstance(file, BaseException)]
+        assert len({os.fstat(file.fileno()).st_ino for file in files}) == 1
+        assert [file.read() for file in files] == [b"x" * 100_000] * 8
+        for file in files:
+            file.close()
 
     def test_closing_twice_is_fine(self, open_store: OpenBlobs) -> None:
         opened = open_store()

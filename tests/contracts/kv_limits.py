@@ -1,7 +1,7 @@
 """What every KeyValueStore refuses, and the most that every one takes."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from tests.contracts.kv_records import (
@@ -26,6 +26,9 @@ from floecat.storage.kv.port import (
     Operation,
     Put,
 )
+
+PAST_9999 = datetime.max.replace(tzinfo=timezone(timedelta(hours=-14)))
+BEFORE_1 = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
 
 
 class LimitContract:
@@ -96,6 +99,9 @@ class LimitContract:
             [Put(Key("p", "a"), b"", ANY), Delete(Key("p", "a"), ANY)],
             [Check(Key("p", "a"), ABSENT), Check(Key("p", "a"), ABSENT)],
             [Put(Key("p", "a"), b"", ANY, datetime(2030, 1, 1))],  # noqa: DTZ001 - naive on purpose
+            [Put(Key("p", "a"), b"", ANY), Put(Key("p", "b"), b"", ANY, PAST_9999)],
+            [Put(Key("p", "a"), b"", ANY), Put(Key("p", "b"), b"", ANY, BEFORE_1)],
+            [Put(Key("p", "a"), memoryview(b"abcd")[::2], ANY)],  # type: ignore[arg-type]
             [Put(Key("p", "a"), b"", -1)],
             [Check(Key("p", "a"), 2**63)],
         ],
@@ -110,6 +116,9 @@ class LimitContract:
     def test_wrong_scans_are_refused(self, store: KeyValueStore) -> None:
         wrong: list[Callable[[], object]] = [
             lambda: store.scan("p", limit=0),
+            lambda: store.scan("p", limit=10**30),
+            lambda: store.sweep(0),
+            lambda: store.sweep(-1),
             lambda: store.scan("", limit=1),
             lambda: store.scan("\ud800", limit=1),
             lambda: store.scan("p", "\ud800", limit=1),

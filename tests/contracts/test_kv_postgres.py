@@ -11,7 +11,7 @@ from tests.support.clock import FakeClock
 from tests.support.postgres import Postgres
 from tests.support.tcp_proxy import CommitLosingProxy
 
-from floecat.errors import UnavailableError
+from floecat.errors import InvalidArgumentError, UnavailableError
 from floecat.storage.kv.port import ABSENT, ANY, KeyValueStore, Put
 from floecat.storage.kv.postgres import PostgresKeyValueStore
 
@@ -75,3 +75,13 @@ def test_an_unreachable_server_is_named_at_the_door() -> None:
         PostgresKeyValueStore(
             "host=127.0.0.1 port=1 dbname=none", patience=timedelta(milliseconds=300)
         )
+
+
+def test_a_database_that_does_not_exist_is_told_at_once(postgres: Postgres) -> None:
+    with pytest.raises(UnavailableError, match='"nowhere" does not exist'):
+        PostgresKeyValueStore(f"{postgres.dsn} dbname=nowhere")
+
+
+def test_a_malformed_connection_string_is_told_at_once() -> None:
+    with pytest.raises(InvalidArgumentError, match="connection string"):
+        PostgresKeyValueStore("host=x no-such-thing=1")

@@ -15,7 +15,7 @@ from floecat.storage.kv.port import Key, Record
 from floecat.storage.kv.sqlite import SqliteKeyValueStore
 
 ROOT = Path(__file__).parents[2]
-KILLS = 200 if os.environ.get("FLOECAT_SOAK") else 50
+KILLS = 200 if os.environ.get("SOAK") else 50
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:

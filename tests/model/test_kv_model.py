@@ -29,7 +29,7 @@ from floecat.storage.kv.port import (
 )
 from floecat.storage.kv.sqlite import SqliteKeyValueStore, SqliteOptions
 
-MORE = 20 if os.environ.get("FLOECAT_SOAK") else 1
+MORE = 20 if os.environ.get("SOAK") else 1
 
 parts = st.text(st.sampled_from("ab\0é\uffff\U0010ffff"), min_size=1, max_size=3)
 keys = st.builds(Key, st.sampled_from(["p", "q\0"]), parts)

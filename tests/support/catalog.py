@@ -39,6 +39,7 @@ class World:
 
     stores: CatalogStores
     account_id: str = ""
+    name: str = "acme"
     services: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -46,7 +47,7 @@ class World:
         self.services = {service.name: handler for service, handler in by_descriptor.items()}
         if not self.account_id:
             founder = Caller("founder", administrator=True)
-            request = CreateAccountRequest(spec=AccountSpec(display_name="acme"))
+            request = CreateAccountRequest(spec=AccountSpec(display_name=self.name))
             created = AccountRepository(self.stores).create(founder, request)
             self.account_id = created.account.resource_id.id
 

@@ -75,7 +75,7 @@ def _given(world: World, *names: str) -> constraints_pb2.TableConstraints:
 
 
 def _account_id(world: World) -> ResourceId:
-    spec = account_pb2.AccountSpec(display_name="other")
+    spec = account_pb2.AccountSpec(display_name=f"other than {world.account_id}")
     request = account_pb2.CreateAccountRequest(spec=spec)
     created: ResourceId = world.call("AccountService/CreateAccount", request).account.resource_id
     return created
@@ -91,14 +91,17 @@ def _view_spec(namespace: namespace_pb2.Namespace) -> view_pb2.ViewSpec:
 CASES = [
     Case(
         "AccountService/CreateAccount",
-        lambda _: account_pb2.CreateAccountRequest(
-            spec=account_pb2.AccountSpec(display_name="new", properties={"k": "v", "l": "w"})
+        lambda world: account_pb2.CreateAccountRequest(
+            spec=account_pb2.AccountSpec(
+                display_name=f"new beside {world.account_id}", properties={"k": "v", "l": "w"}
+            )
         ),
     ),
     Case(
         "AccountService/UpdateAccount",
         lambda world: account_pb2.UpdateAccountRequest(
-            account_id=_account_id(world), spec=account_pb2.AccountSpec(display_name="renamed")
+            account_id=_account_id(world),
+            spec=account_pb2.AccountSpec(display_name=f"renamed by {world.account_id}"),
         ),
     ),
     Case(

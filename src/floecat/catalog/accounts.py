@@ -1,6 +1,7 @@
 """Accounts: the tenants, and the top of everything else."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from ai.floedb.floecat.account.account_pb2 import (
     Account,
@@ -67,15 +68,16 @@ class AccountRepository:
         """One account."""
         return self._resources.get(caller, _addressed(caller, account_id))
 
-    def find(self, account_id: str) -> Stored[Account] | None:
-        """One account by its id, whoever asks: for signing in."""
-        stored = self._resources.records.find(account_id, account_id)
-        return None if stored is None or stored.deleting else stored
+    def find_id(self, named: str) -> str | None:
+        """The id of an account given by its name or its id, whoever asks: for signing in.
 
-    def find_named(self, name: str) -> Stored[Account] | None:
-        """One account by its name, whoever asks: for signing in."""
-        record = self._kv.get(Key(keys.ACCOUNTS, name)) if name else None
-        return None if record is None else self.find(record.value.decode())
+        An account that is being deleted has lost its name, but still has its id for a while.
+        """
+        record = self._kv.get(Key(keys.ACCOUNTS, named)) if named else None
+        if record is not None:
+            return record.value.decode()
+        stored = self._resources.records.find(named, named) if _looks_like_id(named) else None
+        return None if stored is None or stored.deleting else named
 
     def create(self, caller: Caller, request: CreateAccountRequest) -> CreateAccountResponse:
         """Add an account. For administrators."""
@@ -94,6 +96,13 @@ class AccountRepository:
         return self._resources.delete(
             caller, request, identifier, DeleteAccountResponse, cascade=request.cascade
         )
+
+
+def _looks_like_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def _addressed(caller: Caller, account_id: ResourceId) -> str:

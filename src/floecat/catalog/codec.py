@@ -73,8 +73,15 @@ class Codec:
             meta=stored.meta,
             version=record.version,
             deleting=stored.deleting,
-            attachments=dict(stored.attachments),
+            attachments=dict(stored.attachments) if stored.attachments else {},
         )
+
+    def decode_live(self, record: Record, kind: type[M]) -> M | None:
+        """The resource alone, unless it is being deleted: for listings, which read many."""
+        stored = StoredResource.FromString(record.value)
+        if stored.deleting:
+            return None
+        return kind.FromString(stored.resource or self.read(stored.spilled))
 
     def encode_response(self, account: str, fingerprint: bytes, response: Message) -> bytes:
         """The value of an idempotency record."""

@@ -69,18 +69,19 @@ class ConsistencyCheck:
                 yield Finding(record.key, f"can't be read: {error}")
 
     def _resource(self, record: Record) -> Iterator[str]:
-        _, account, kind_name = record.key.partition.split("/")
+        account = _account_in(record.key)
+        kind_name, identifier = record.key.sort.split("/")
         kind = KINDS_BY_NAME[kind_name]
         stored = self._codec.decode(record, MESSAGE_TYPES[kind])
         message = stored.message
-        if message.resource_id.id != record.key.sort:  # type: ignore[attr-defined]
+        if message.resource_id.id != identifier:  # type: ignore[attr-defined]
             yield "has another id inside"
         if stored.deleting:
-            if self._kv.get(keys.sweep(account, kind, record.key.sort)) is None:
+            if self._kv.get(keys.sweep(account, kind, identifier)) is None:
                 yield "is being deleted, but no sweep row says so"
             return
         name = self._kv.get(_name_key(account, kind, message))
-        if name is None or name.value.decode() != record.key.sort:
+        if name is None or name.value.decode() != identifier:
             yield f"isn't found under its name {message.display_name!r}"  # type: ignore[attr-defined]
         for parent in _parents(account, message):
             if self._kv.get(parent) is None:

@@ -13,13 +13,13 @@ from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, ResourceId
 from floecat.catalog import keys
-from floecat.catalog.callers import Caller, named_id, not_found
+from floecat.catalog.callers import Caller, named_id, not_found, resource_id
 from floecat.catalog.federation import relations_below
 from floecat.catalog.kinds import Kind
 from floecat.catalog.names import cleaned_name
 from floecat.catalog.paging import Page, page_cursor
 from floecat.catalog.records import CatalogStores, Records
-from floecat.catalog.tree import Place, Tree
+from floecat.catalog.tree import Tree
 from floecat.errors import InvalidArgumentError, NotFoundError
 
 
@@ -42,24 +42,24 @@ class Directory:
         path = [*name.path, name.name] if name.name else list(name.path)
         if not path:
             raise InvalidArgumentError("the namespace's path is empty", field="name.path")
-        catalog = self._tree.catalog_named(caller.account_id, name.catalog)
-        place = self._tree.below(caller.account_id, catalog, path)
-        return place.namespaces[-1].message.resource_id
+        identifier = self._tree.find_namespace_id(caller.account_id, name.catalog, path)
+        return resource_id(caller.account_id, common_pb2.RK_NAMESPACE, identifier)
 
     def resolve_table(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a table."""
-        place = self._namespace_of(caller, name)
-        return self._find_table(place, name) or _raise_unnamed(name, "table")
+        namespace_id = self._namespace_of(caller, name)
+        return self._find_table(caller, namespace_id, name) or _raise_unnamed(name, "table")
 
     def resolve_view(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a view."""
-        place = self._namespace_of(caller, name)
-        return self._find_view(place, name) or _raise_unnamed(name, "view")
+        namespace_id = self._namespace_of(caller, name)
+        return self._find_view(caller, namespace_id, name) or _raise_unnamed(name, "view")
 
     def resolve_relation(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a table or view, whichever has the name."""
-        place = self._namespace_of(caller, name)
-        found = self._find_table(place, name) or self._find_view(place, name)
+        namespace_id = self._namespace_of(caller, name)
+        found = self._find_table(caller, namespace_id, name)
+        found = found or self._find_view(caller, namespace_id, name)
         return found or _raise_unnamed(name, "table or view")
 
     def resolve_relations(
@@ -77,9 +77,9 @@ class Directory:
         answers = [self._answer(caller, name) for name in request.names[start:end]]
         return Page(answers, cursor.token(str(end)) if end < len(request.names) else "")
 
-    def lookup(self, caller: Caller, resource_id: ResourceId, kind: Kind) -> NameRef:
+    def lookup(self, caller: Caller, asked: ResourceId, kind: Kind) -> NameRef:
         """The full name of a resource of one kind."""
-        identifier = named_id(caller, resource_id, kind, "resource_id")
+        identifier = named_id(caller, asked, kind, "resource_id")
         try:
             return self._namers[kind](caller.account_id, identifier)
         except NotFoundError as error:
@@ -105,24 +105,23 @@ class Directory:
             common_pb2.RK_VIEW: self._name_of_view,
         }
 
-    def _namespace_of(self, caller: Caller, name: NameRef) -> Place:
+    def _namespace_of(self, caller: Caller, name: NameRef) -> str:
         if not name.path:
             raise InvalidArgumentError(
                 "name.path is empty: tables and views lie in a namespace", field="name.path"
             )
-        catalog = self._tree.catalog_named(caller.account_id, name.catalog)
-        return self._tree.below(caller.account_id, catalog, name.path)
+        return self._tree.find_namespace_id(caller.account_id, name.catalog, name.path)
 
-    def _find_table(self, place: Place, name: NameRef) -> ResourceId | None:
-        account = place.catalog.message.resource_id.account_id
-        partition = keys.tables(account, place.id)
+    def _find_table(self, caller: Caller, namespace_id: str, name: NameRef) -> ResourceId | None:
+        account = caller.account_id
+        partition = keys.tables(account, namespace_id)
         stored = self._tables.find_named(account, partition, cleaned_name(name.name, "name.name"))
         gone = stored is not None and stored.message.upstream.state == US_GONE
         return None if stored is None or gone else stored.message.resource_id
 
-    def _find_view(self, place: Place, name: NameRef) -> ResourceId | None:
-        account = place.catalog.message.resource_id.account_id
-        partition = keys.views(account, place.id)
+    def _find_view(self, caller: Caller, namespace_id: str, name: NameRef) -> ResourceId | None:
+        account = caller.account_id
+        partition = keys.views(account, namespace_id)
         stored = self._views.find_named(account, partition, cleaned_name(name.name, "name.name"))
         gone = stored is not None and stored.message.upstream.state == US_GONE
         return None if stored is None or gone else stored.message.resource_id
@@ -142,18 +141,18 @@ class Directory:
         cursor = page_cursor(request.page, "below", account, start.id)
         return relations_below(self._stores, account, start, cursor)
 
-    def _looked_up(self, caller: Caller, resource_id: ResourceId) -> LookedUpResource:
-        kind = resource_id.kind
+    def _looked_up(self, caller: Caller, asked: ResourceId) -> LookedUpResource:
+        kind = asked.kind
         if kind not in self._namers:
             raise InvalidArgumentError(
                 "every id needs its kind: RK_CATALOG, RK_NAMESPACE, RK_TABLE or RK_VIEW",
                 field="resource_ids.kind",
             )
         try:
-            name = self.lookup(caller, resource_id, kind)
+            name = self.lookup(caller, asked, kind)
         except NotFoundError:
-            return LookedUpResource(resource_id=resource_id)
-        return LookedUpResource(resource_id=resource_id, name=name)
+            return LookedUpResource(resource_id=asked)
+        return LookedUpResource(resource_id=asked, name=name)
 
     def _name_of_catalog(self, account: str, identifier: str) -> NameRef:
         place = self._tree.catalog(account, identifier)

@@ -1,6 +1,6 @@
 """Where catalog records lie in the key-value store. Nothing else in this room builds keys.
 
-    resource/{account}/{kind} {id}              a resource, by id
+    resource/{account} {kind}/{id}              a resource, by id
     accounts {name}                             an account's id, by name
     catalogs/{account} {name}                   a catalog's id
     namespaces/{account}/{parent} {name}        a namespace's id; parent: namespace or catalog
@@ -28,7 +28,7 @@ from floecat.storage.kv.port import Key
 
 GUARD_SLICES: Final = 16
 MAX_DEPTH: Final = 100
-SWEEP_SLICES: Final = 16
+SWEEP_SLICES: Final = 4
 
 ACCOUNTS: Final = "accounts"
 GARBAGE: Final = "garbage"
@@ -40,7 +40,7 @@ def _slice(text: str, slices: int) -> int:
 
 def resource(account: str, kind: Kind, resource_id: str) -> Key:
     """A resource by id."""
-    return Key(f"resource/{account}/{KIND_NAMES[kind]}", resource_id)
+    return Key(f"resource/{account}", f"{KIND_NAMES[kind]}/{resource_id}")
 
 
 def catalogs(account: str) -> str:

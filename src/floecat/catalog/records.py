@@ -73,10 +73,10 @@ class Records(Generic[M]):
         record = self._kv.get(keys.resource(account, self.kind, resource_id))
         return None if record is None else self._codec.decode(record, self._type)
 
-    def find_many(self, account: str, ids: Sequence[str]) -> list[Stored[M] | None]:
-        """One answer per id, in order."""
+    def find_live(self, account: str, ids: Sequence[str]) -> list[M | None]:
+        """One resource per id, in order; None for what doesn't exist or is being deleted."""
         records = self._kv.get_many([keys.resource(account, self.kind, i) for i in ids])
-        return [self._codec.decode(r, self._type) if r else None for r in records]
+        return [self._codec.decode_live(r, self._type) if r else None for r in records]
 
     def find_named(self, account: str, partition: str, name: str) -> Stored[M] | None:
         """The resource that has a name in a partition, unless it is being deleted."""

@@ -64,9 +64,9 @@ class Resources(Generic[M, Spec]):
         prefix = cleaned_prefix(name_prefix)
         cursor = page_cursor(page, home.names, prefix)
         names = list_names(self._stores.kv, home.names, prefix, cursor)
-        found = self.records.find_many(account, [identifier for _, identifier in names.items])
-        live = [stored.message for stored in found if stored and not stored.deleting]
-        return Page([self._rules.shown(m, home) for m in live], names.next_page_token)
+        found = self.records.find_live(account, [identifier for _, identifier in names.items])
+        shown = [self._rules.shown(message, home) for message in found if message is not None]
+        return Page(shown, names.next_page_token)
 
     def create(
         self, caller: Caller, request: MutationRequest, spec: Spec, response_type: type[Response]

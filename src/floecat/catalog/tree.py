@@ -17,6 +17,7 @@ from floecat.catalog.kinds import Kind
 from floecat.catalog.names import cleaned_name
 from floecat.catalog.records import CatalogStores, Records
 from floecat.errors import NotFoundError
+from floecat.storage.kv.port import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Tree:
     """Finds places, by id and by name. What is being deleted, or lies below that, isn't found."""
 
     def __init__(self, stores: CatalogStores) -> None:
+        self._kv = stores.kv
         self._catalogs = Records(stores, common_pb2.RK_CATALOG, Catalog)
         self._namespaces = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
 
@@ -64,36 +66,51 @@ class Tree:
 
     def namespace(self, account: str, namespace_id: str) -> Place:
         """A namespace, with everything above it."""
+        chain = self._chain(account, namespace_id)
+        catalog = self._catalogs.find(account, chain[0].message.catalog_id.id)
+        if catalog is None or catalog.deleting:
+            raise not_found(common_pb2.RK_NAMESPACE, namespace_id)
+        return Place(
+            common_pb2.RK_NAMESPACE, namespace_id, chain[-1].version, catalog, tuple(chain)
+        )
+
+    def _chain(self, account: str, namespace_id: str) -> list[Stored[Namespace]]:
+        """A namespace and those above it, outermost first."""
         chain: list[Stored[Namespace]] = []
         above = namespace_id
-        while True:
+        while above:
             stored = self._namespaces.find(account, above)
             if stored is None or stored.deleting or len(chain) > keys.MAX_DEPTH:
                 raise not_found(common_pb2.RK_NAMESPACE, namespace_id)
             chain.append(stored)
-            if not stored.message.HasField("parent_id"):
-                break
             above = stored.message.parent_id.id
-        catalog = self._catalogs.find(account, chain[-1].message.catalog_id.id)
-        if catalog is None or catalog.deleting:
-            raise not_found(common_pb2.RK_NAMESPACE, namespace_id)
         chain.reverse()
-        return Place(
-            common_pb2.RK_NAMESPACE, namespace_id, chain[-1].version, catalog, tuple(chain)
-        )
+        return chain
 
     def catalog_named(self, account: str, name: str) -> Place:
         """A catalog by name."""
         cleaned = cleaned_name(name, "catalog")
         stored = self._catalogs.find_named(account, keys.catalogs(account), cleaned)
         if stored is None:
-            raise NotFoundError(
-                f"there is no catalog {cleaned!r}",
-                reason="CATALOG_NOT_FOUND",
-                metadata={"kind": "catalog", "name": cleaned},
-            )
+            raise _unnamed("catalog", [cleaned])
         identifier = stored.message.resource_id.id
         return Place(common_pb2.RK_CATALOG, identifier, stored.version, stored, ())
+
+    def find_namespace_id(self, account: str, catalog: str, path: Sequence[str]) -> str:
+        """The id of a namespace by its full name, from names alone.
+
+        What is deleted loses its name first, so walking names from the top never reaches it.
+        """
+        names = [cleaned_name(catalog, "catalog"), *(cleaned_name(p, "path") for p in path)]
+        partition = keys.catalogs(account)
+        identifier = ""
+        for depth, name in enumerate(names):
+            record = self._kv.get(Key(partition, name))
+            if record is None:
+                raise _unnamed("namespace" if depth else "catalog", names[: depth + 1])
+            identifier = record.value.decode()
+            partition = keys.namespaces(account, identifier)
+        return identifier
 
     def below(self, account: str, start: Place, path: Sequence[str]) -> Place:
         """The place reached from `start` along a path of names. Names the first part missing."""
@@ -102,7 +119,8 @@ class Tree:
             name = cleaned_name(part, "path")
             stored = self._namespaces.find_named(account, keys.namespaces(account, place.id), name)
             if stored is None:
-                raise _no_namespace(place, name)
+                names = [place.catalog.message.display_name, *place.path, name]
+                raise _unnamed("namespace", names)
             place = Place(
                 common_pb2.RK_NAMESPACE,
                 stored.message.resource_id.id,
@@ -113,10 +131,10 @@ class Tree:
         return place
 
 
-def _no_namespace(place: Place, name: str) -> NotFoundError:
-    full = ".".join([place.catalog.message.display_name, *place.path, name])
+def _unnamed(kind: str, names: Sequence[str]) -> NotFoundError:
+    full = ".".join(names)
     return NotFoundError(
-        f"there is no namespace {full!r}",
-        reason="NAMESPACE_NOT_FOUND",
-        metadata={"kind": "namespace", "name": full},
+        f"there is no {kind} {full!r}",
+        reason=f"{kind.upper()}_NOT_FOUND",
+        metadata={"kind": kind, "name": full},
     )

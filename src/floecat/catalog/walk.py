@@ -104,9 +104,9 @@ def _resumed(start: Place, way: str) -> list[_Level]:
 def _read(stores: CatalogStores, account: str, visited: list[Visited]) -> list[Namespace]:
     records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
     shown = []
-    found = records.find_many(account, [namespace.id for namespace in visited])
-    for namespace, stored in zip(visited, found, strict=True):
-        if stored and not stored.deleting:
-            stored.message.parents[:] = namespace.parents
-            shown.append(stored.message)
+    found = records.find_live(account, [namespace.id for namespace in visited])
+    for namespace, message in zip(visited, found, strict=True):
+        if message is not None:
+            message.parents[:] = namespace.parents
+            shown.append(message)
     return shown

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import structlog
+from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 
 from floecat.service.calls import Call
@@ -10,13 +11,16 @@ from floecat.service.calls import Call
 _LOG: Final = structlog.get_logger("floecat.audit")
 
 
+def is_mutation(method: MethodDescriptor) -> bool:
+    """Whether an RPC changes records: those take an idempotency key and answer with a `meta`."""
+    takes, answers = method.input_type.fields_by_name, method.output_type.fields_by_name
+    return "idempotency" in takes and "meta" in answers
+
+
 def audit(call: Call, request: Any, response: Message) -> None:
-    """Write the line, if the call was a mutation: those answer with a `meta` and take a key."""
-    fields = response.DESCRIPTOR.fields_by_name
-    if "meta" not in fields or not hasattr(request, "idempotency"):
-        return
-    after = response.meta.version  # type: ignore[attr-defined]  # looked up just above
-    deleted = len(fields) == 1
+    """Write the line for a mutation."""
+    after = response.meta.version  # type: ignore[attr-defined]  # every mutation answers with it
+    deleted = len(response.DESCRIPTOR.fields) == 1
     _LOG.info(
         "mutation",
         method=call.method,

@@ -24,9 +24,10 @@ from floecat.errors import (
     InvalidArgumentError,
     PermissionDeniedError,
 )
-from floecat.service.audit import audit
+from floecat.service.audit import audit, is_mutation
 from floecat.service.calls import Call, correlation_id_of, headers_of
-from floecat.service.metrics import CallMetrics
+from floecat.service.logs import CORRELATION_ID
+from floecat.service.metrics import CallMetrics, MethodMetrics
 from floecat.service.permissions import permission_for
 from floecat.service.principals import Authenticator
 from floecat.service.status import status_of
@@ -57,6 +58,8 @@ class Endpoint:
         self._around = around
         self._method = f"{descriptor.containing_service.full_name}/{descriptor.name}"
         self._permission = permission_for(descriptor.containing_service.full_name, descriptor.name)
+        self._metrics = around.metrics.of_method(self._method)
+        self._audited = is_mutation(descriptor)
 
     def method_handler(self, pool: ThreadPoolExecutor) -> "grpc.RpcMethodHandler[Any, Any]":
         """The handler as gRPC wants it, with the threads it is to run on."""
@@ -77,15 +80,16 @@ class Endpoint:
 
     def _single(self, request: Any, context: grpc.ServicerContext) -> Message:
         headers = headers_of(context)
-        with _Run(self._method, headers, context, self._around.metrics):
+        with _Run(self._method, headers, context, self._metrics):
             call = self._admit(headers, context)
             response: Message = self._handler(self._checked(request), call)
-            audit(call, request, response)
+            if self._audited:
+                audit(call, request, response)
             return response
 
     def _streamed(self, request: Any, context: grpc.ServicerContext) -> Iterator[Message]:
         headers = headers_of(context)
-        with _Run(self._method, headers, context, self._around.metrics):
+        with _Run(self._method, headers, context, self._metrics):
             call = self._admit(headers, context)
             for response in self._handler(self._checked(request), call):
                 call.require_client()
@@ -121,7 +125,7 @@ class _Run:
         method: str,
         headers: dict[str, str],
         context: grpc.ServicerContext,
-        metrics: CallMetrics,
+        metrics: MethodMetrics,
     ) -> None:
         self._method = method
         self._context = context
@@ -130,17 +134,18 @@ class _Run:
         self._started = time.perf_counter()
 
     def __enter__(self) -> None:
-        structlog.contextvars.bind_contextvars(correlation_id=self._correlation_id)
-        self._context.send_initial_metadata((("x-correlation-id", self._correlation_id),))
-        self._metrics.begin(self._method)
+        # Every call has a context of its own, so nobody else sees this, and nothing needs undoing.
+        CORRELATION_ID.set(self._correlation_id)
+        # At the end rather than at the beginning, where it would cost a message of its own.
+        self._context.set_trailing_metadata((("x-correlation-id", self._correlation_id),))
+        self._metrics.begin()
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         failure = self._failure(error)
         seconds = time.perf_counter() - self._started
         status = failure.code if failure else "OK"
-        self._metrics.end(self._method, status, seconds)
+        self._metrics.end(status, seconds)
         _log_call(self._method, status, seconds, error)
-        structlog.contextvars.unbind_contextvars("correlation_id")
         if failure and not isinstance(error, GeneratorExit):
             self._context.abort_with_status(status_of(failure, self._correlation_id))
 

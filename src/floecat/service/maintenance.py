@@ -13,8 +13,9 @@ from floecat.storage.kv.port import KeyValueStore
 _LOG: Final = structlog.get_logger("floecat.maintenance")
 
 _SWEEP_EVERY: Final = timedelta(seconds=1)
-_EXPIRE_EVERY: Final = 60
-"""Sweeps between two removals of expired records."""
+_EXPIRE_EVERY: Final = 3600
+"""Sweeps between two removals of expired records: they are invisible anyway, and some stores have
+to look at everything to find them."""
 _EXPIRE_PAGE: Final = 1000
 
 

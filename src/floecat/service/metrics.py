@@ -5,6 +5,28 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
+class MethodMetrics:
+    """The measurements of one RPC, looked up once."""
+
+    def __init__(self, method: str, calls: Counter, seconds: Histogram, running: Gauge) -> None:
+        self._method = method
+        self._calls = calls
+        self._seconds = seconds.labels(method)
+        self._running = running.labels(method)
+        self._succeeded = calls.labels(method, "OK")
+
+    def begin(self) -> None:
+        """A call begins."""
+        self._running.inc()
+
+    def end(self, status: str, seconds: float) -> None:
+        """A call ends."""
+        self._running.dec()
+        self._seconds.observe(seconds)
+        ended = self._succeeded if status == "OK" else self._calls.labels(self._method, status)
+        ended.inc()
+
+
 class CallMetrics:
     """Counts, durations and calls under way, by RPC."""
 
@@ -26,12 +48,6 @@ class CallMetrics:
             "floecat_calls_running", "Calls under way.", ["method"], registry=registry
         )
 
-    def begin(self, method: str) -> None:
-        """A call begins."""
-        self._running.labels(method).inc()
-
-    def end(self, method: str, status: str, seconds: float) -> None:
-        """A call ends."""
-        self._running.labels(method).dec()
-        self._calls.labels(method, status).inc()
-        self._seconds.labels(method).observe(seconds)
+    def of_method(self, method: str) -> MethodMetrics:
+        """The measurements of one RPC."""
+        return MethodMetrics(method, self._calls, self._seconds, self._running)

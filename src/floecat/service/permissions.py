@@ -140,7 +140,8 @@ _PERMISSIONS: Final[Mapping[str, Mapping[str, Permission]]] = {
     "query.SystemObjectsService": {"GetSystemObjects": Permission.QUERY},
     "reconciler.ReconcileControl": _service(
         Permission.RECONCILE_READ,
-        """GetReconcileJob GetReconcileJobTree ListReconcileJobs GetFinalizedSnapshotStatus
+        """GetReconcileJob GetReconcileJobTree ListReconcileJobs ListFileExecutionResults
+        GetFinalizedSnapshotStatus
         GetReconcilerSettings""",
         Permission.RECONCILE_RUN,
         "CaptureNow StartCapture CancelReconcileJob UpdateReconcilerSettings",

@@ -51,13 +51,12 @@ class DevAuthenticator:
     def authenticate(self, headers: Headers) -> Principal:
         """An administrator of the account that is named."""
         named = headers.get("x-floe-account") or self._default
-        stored = self._accounts.find(named) or self._accounts.find_named(named)
-        if stored is None:
+        identifier = self._accounts.find_id(named)
+        if identifier is None:
             raise UnauthenticatedError(
                 f"there is no account {named!r}: name another in x-floe-account, or leave it out",
                 reason="UNKNOWN_ACCOUNT",
             )
-        identifier = stored.message.resource_id.id
         return Principal(
             identifier, headers.get("x-floe-subject", "dev"), frozenset([ADMINISTRATOR])
         )

@@ -1,6 +1,7 @@
 """Errors into gRPC statuses: the one place that knows both."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import grpc
@@ -39,6 +40,15 @@ STATUS_CODES: Final[Mapping[ErrorCode, int]] = {
 _RETRYABLE: Final = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.RESOURCE_EXHAUSTED})
 
 
+@dataclass(frozen=True, slots=True)
+class _Status(grpc.Status):
+    """A status with what we send along."""
+
+    code: grpc.StatusCode
+    details: str
+    trailing_metadata: tuple[tuple[str, str | bytes], ...]
+
+
 def status_of(error: FloecatError, correlation_id: str) -> grpc.Status:
     """The status a client gets for an error, with everything it may want to know in the details."""
     described = _described(error, correlation_id)
@@ -59,13 +69,15 @@ def status_of(error: FloecatError, correlation_id: str) -> grpc.Status:
         )
     if described.HasField("retry_after"):
         details.append(error_details_pb2.RetryInfo(retry_delay=described.retry_after))
-    return rpc_status.to_status(
+    status = rpc_status.to_status(
         Status(
             code=STATUS_CODES[error.code],
             message=error.message,
             details=[_packed(detail) for detail in details],
         )
     )
+    echoed = ("x-correlation-id", correlation_id)
+    return _Status(status.code, status.details, (*status.trailing_metadata, echoed))
 
 
 def _described(error: FloecatError, correlation_id: str) -> common_pb2.Error:

@@ -1,6 +1,7 @@
 """Reads settings from their sources and refuses what it doesn't know, all problems at once."""
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,11 +12,19 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from floecat.errors import InvalidSettingsError
 from floecat.settings.model import BlobBackend, KeyValueBackend, Settings
 from floecat.settings.options import Declared, build, declared_options
-from floecat.settings.values import amount, parse
+from floecat.settings.values import amount, amount_text, parse
 
 FILE_NAME: Final = "floecat.toml"
 FILE_VARIABLE: Final = "FLOECAT_CONFIG"
 PREFIX: Final = "floecat."
+
+_SERVICE_LINK: Final = re.compile(
+    r"FLOECAT(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$"
+)
+"""What Kubernetes puts into every container's environment for a service called floecat."""
+
+_ADDRESS: Final = re.compile(r"[^\s/]+:(\d{1,5})")
+_LARGEST_PORT: Final = 65535
 
 
 Origin: TypeAlias = str
@@ -104,18 +113,22 @@ def _from_file(environment: Mapping[str, str], path: Path | None) -> Iterator[_G
     named = path or (Path(environment[FILE_VARIABLE]) if environment.get(FILE_VARIABLE) else None)
     file = named or Path(FILE_NAME)
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         if named is None:
             return
         raise InvalidSettingsError(f"there is no settings file {file}") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        hint = _quoting_hint(file) if isinstance(error, tomllib.TOMLDecodeError) else ""
-        raise InvalidSettingsError(f"{file} can't be read: {error}{hint}") from error
+    except (OSError, ValueError) as error:
+        raise InvalidSettingsError(f"{file} can't be read: {error}{_hint(file, error)}") from error
     for name, raw in content.items():
         if isinstance(raw, dict):
             raise InvalidSettingsError(f"{file}: {name} is a table{_quoting_hint(file)}")
         yield _Given(name.removeprefix(PREFIX), raw, str(file))
+
+
+def _hint(file: Path, error: Exception) -> str:
+    """Keys that are prefixes of others clash unless they are quoted; TOML says that cryptically."""
+    return _quoting_hint(file) if "overwrite" in str(error) else ""
 
 
 def _quoting_hint(file: Path) -> str:
@@ -124,20 +137,25 @@ def _quoting_hint(file: Path) -> str:
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[_Given]:
     for name in sorted(environment):
-        if name.startswith("FLOECAT_") and name != FILE_VARIABLE:
+        if name.startswith("FLOECAT_") and name != FILE_VARIABLE and not _SERVICE_LINK.match(name):
             yield _Given(name, environment[name], ENVIRONMENT)
 
 
 def _nearest(name: str, known: Mapping[str, Declared]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    close = close or [key for key in known if key.lower() == name.lower()]
     return f"; did you mean {close[0]}?" if close else "; 'floecat config show' lists every key"
 
 
 def _checked(declared: Declared, raw: object) -> object:
     value = parse(declared.key, declared.type, raw)
-    number, minimum = amount(declared.key, value), declared.option.minimum
-    if number is not None and minimum is not None and number < minimum:
-        raise ValueError(f"must be at least {minimum}")
+    number, option = amount(declared.key, value), declared.option
+    if number is None:
+        return value
+    if option.minimum is not None and number < option.minimum:
+        raise ValueError(f"must be at least {amount_text(declared.key, value, option.minimum)}")
+    if option.maximum is not None and number > option.maximum:
+        raise ValueError(f"must be at most {amount_text(declared.key, value, option.maximum)}")
     return value
 
 
@@ -147,6 +165,14 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         yield "kv = postgres needs kv.postgres.url"
     if settings.blobs.backend is BlobBackend.S3 and not settings.blobs.s3_bucket:
         yield "blobs = s3 needs blobs.s3.bucket"
+    for key, address in (
+        ("server.address", settings.server.address),
+        ("metrics.address", settings.server.metrics_address),
+        ("client.server", settings.client.server),
+    ):
+        match = _ADDRESS.fullmatch(address) if address else None
+        if address and (match is None or int(match[1]) > _LARGEST_PORT):
+            yield f"{key}: {address!r} isn't host:port, like localhost:9100"
     job_store = settings.reconciler.job_store
     if job_store.base_backoff > job_store.max_backoff:
         yield "reconciler.job-store.base-backoff-ms is larger than max-backoff-ms"

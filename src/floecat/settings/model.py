@@ -81,10 +81,17 @@ class ServerSettings:
     reflection: bool = option(
         "server.reflection", True, "Whether clients may ask which services there are."
     )
-    unary_threads: int = option(
-        "server.threads.unary", 16, "Threads for ordinary calls.", minimum=1
+    unary_threads: int | None = option(
+        "server.threads.unary",
+        None,
+        "Threads for ordinary calls; by default few on a store in this process or a local file, "
+        "many on one that has to be waited for.",
+        minimum=1,
+        maximum=1024,
     )
-    stream_threads: int = option("server.threads.streams", 16, "Threads for streams.", minimum=1)
+    stream_threads: int = option(
+        "server.threads.streams", 16, "Threads for streams.", minimum=1, maximum=1024
+    )
     grace: timedelta = option(
         "server.grace", timedelta(seconds=10), "How long calls may go on after a stop.", minimum=0
     )

@@ -17,6 +17,7 @@ class Option:
     key: str
     help: str
     minimum: int | None = None
+    maximum: int | None = None
     secret: bool = False
 
 
@@ -40,12 +41,14 @@ class Declared:
 
 
 # A field's default has the field's type, which no signature can say of a helper: hence Any.
-def option(
-    key: str, default: Any, text: str, *, minimum: int | None = None, secret: bool = False
-) -> Any:
-    """A dataclass field that can be set by `key`. Secret values stay out of every repr."""
-    declared = Option(key=key, help=text, minimum=minimum, secret=secret)
-    return dataclasses.field(default=default, metadata={_METADATA: declared}, repr=not secret)
+def option(key: str, default: Any, text: str, **more: Any) -> Any:
+    """A dataclass field that can be set by `key`; `more` are further fields of `Option`.
+
+    Secret values stay out of every repr.
+    """
+    declared = Option(key=key, help=text, **more)
+    metadata = {_METADATA: declared}
+    return dataclasses.field(default=default, metadata=metadata, repr=not declared.secret)
 
 
 def group(settings: type) -> Any:

@@ -9,12 +9,21 @@ from typing import Any, Final, get_args
 
 _BYTE_UNITS: Final = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _TIME_UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_LARGEST: Final = 2**53
+"""Far beyond any sensible setting, and within what a duration can hold."""
 _QUANTITY: Final = re.compile(r"(-?\d+)\s*([a-zA-Z]*)")
 
 
 def parse(key: str, kind: Any, raw: object) -> object:
-    """`raw` as a value of type `kind`. Raises ValueError that says what is wanted instead."""
+    """`raw` as a value of type `kind`. Raises ValueError that says what is wanted instead.
+
+    Empty text unsets what can be unset.
+    """
+    if raw == "" and _without_none(kind) is not kind:
+        return None
     kind = _without_none(kind)
+    if raw == "" and kind is Path:
+        raise ValueError("must be a path")
     if kind is bool:
         return _boolean(raw)
     if kind is int:
@@ -25,9 +34,7 @@ def parse(key: str, kind: Any, raw: object) -> object:
         raise ValueError("must be a string")
     if issubclass(kind, StrEnum):
         return _choice(kind, raw)
-    if kind is Path:
-        return Path(raw)
-    return raw
+    return Path(raw) if kind is Path else raw
 
 
 def amount(key: str, value: object) -> int | None:
@@ -35,6 +42,12 @@ def amount(key: str, value: object) -> int | None:
     if isinstance(value, timedelta):
         return int(value / timedelta(milliseconds=_time_units(key).get("", 1)))
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def amount_text(key: str, value: object, number: int) -> str:
+    """A number that `amount` would give, with the unit that a person would have to write."""
+    unit = "ms" if isinstance(value, timedelta) and "" not in _time_units(key) else ""
+    return f"{number}{unit}"
 
 
 def render(key: str, value: object) -> str:
@@ -86,6 +99,8 @@ def _choice(kind: type[StrEnum], raw: str) -> StrEnum:
 
 def _quantity(raw: object, units: dict[str, int]) -> int:
     if isinstance(raw, int) and not isinstance(raw, bool):
+        if abs(raw) > _LARGEST:
+            raise ValueError("is too large")
         raw = str(raw)
     match = _QUANTITY.fullmatch(raw.strip()) if isinstance(raw, str) else None
     unit = match[2].lower() if match else None
@@ -94,6 +109,8 @@ def _quantity(raw: object, units: dict[str, int]) -> int:
         suffix = f" and a unit ({known})" if known else ""
         optional = ", or without one" if known and "" in units else ""
         raise ValueError(f"must be a whole number{suffix}{optional}")
+    if len(match[1]) > len(str(_LARGEST)) or abs(int(match[1]) * units[unit]) > _LARGEST:
+        raise ValueError("is too large")
     return int(match[1]) * units[unit]
 
 
@@ -109,6 +126,6 @@ def _time_units(key: str) -> dict[str, int]:
 def _render_time(key: str, value: timedelta) -> str:
     milliseconds = value // timedelta(milliseconds=1)
     bare = _time_units(key).get("")
-    if bare is not None:
+    if bare is not None and milliseconds % bare == 0:
         return str(milliseconds // bare)
     return f"{milliseconds // 1000}s" if milliseconds % 1000 == 0 else f"{milliseconds}ms"

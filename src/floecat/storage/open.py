@@ -80,7 +80,7 @@ class S3BlobConfig:
     prefix: str = ""
     region: str | None = None
     endpoint: str | None = None
-    cache_bytes: int = 10 * 1024**3
+    cache_bytes: int = 4 * 1024**3
 
 
 BlobConfig: TypeAlias = MemoryBlobConfig | FilesystemBlobConfig | S3BlobConfig

@@ -1,5 +1,6 @@
 """Every mutating RPC, on every backend: replays, mismatches, preconditions, races and crashes."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from floecat.catalog.mutations import PreconditionFailedError
 from floecat.catalog.records import CatalogStores
 from floecat.errors import AbortedError, FloecatError
 from floecat.storage.blobs.memory import MemoryBlobStore
-from floecat.storage.kv.memory import MemoryKeyValueStore
 from floecat.storage.kv.port import KeyValueStore
 
 by_method = pytest.mark.parametrize("case", CASES, ids=lambda case: case.method)
@@ -132,44 +132,35 @@ def test_a_failed_precondition_says_what_is_there(world: World, case: Case) -> N
     assert contents(world.stores.kv) == before
 
 
+@pytest.mark.slow
 @by_method
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_crash_at_any_step_leaves_all_or_nothing(case: Case, after: bool) -> None:
+def test_a_crash_at_any_step_leaves_all_or_nothing(
+    kv: KeyValueStore, clock: FakeClock, case: Case, after: bool
+) -> None:
     """Crash before or after each step in turn; then the same call must have exactly one effect."""
-    reference = _world()
-    expected = _shape(reference, case.method, keyed(case.request(reference[0])))
-    step = 0
-    while True:
-        world, failing = _world()
+    failing = FailingKeyValueStore(kv)
+    stores = CatalogStores(failing, MemoryBlobStore(clock=clock), clock)
+    reference = World(stores, name="reference")
+    request = keyed(case.request(reference))
+    before = len(contents(kv))
+    reference.call(case.method, request)
+    effect = len(contents(kv)) - before
+    for step in itertools.count():
+        world = World(stores, name=f"step {step}")
         request = keyed(case.request(world))
-        before = contents(world.stores.kv)
+        before = len(contents(kv))
         failing.fail_at(step, after=after)
         try:
             world.call(case.method, request)
         except CrashError:
-            pass
+            failing.fail_at(None)
         else:
             break
-        failing.fail_at(None)
-        assert world.findings() == [], f"step {step}"
-        left = contents(world.stores.kv)
-        if left != before:
-            assert len(left) == expected, f"step {step}: something half done"
+        left = len(contents(kv)) - before
+        assert left in (0, effect), f"step {step}: half done"
         world.call(case.method, request)
-        assert len(contents(world.stores.kv)) == expected, f"step {step}: done twice, or not at all"
-        assert world.findings() == [], f"step {step}"
-        step += 1
+        assert len(contents(kv)) - before == effect, f"step {step}: done twice, or not at all"
+    failing.fail_at(None)
     assert step > 1
-
-
-def _world() -> tuple[World, FailingKeyValueStore]:
-    clock = FakeClock()
-    failing = FailingKeyValueStore(MemoryKeyValueStore(clock=clock))
-    return World(CatalogStores(failing, MemoryBlobStore(clock=clock), clock)), failing
-
-
-def _shape(prepared: tuple[World, FailingKeyValueStore], method: str, request: Message) -> int:
-    """How many records there are once the call has happened once."""
-    world, _ = prepared
-    world.call(method, request)
-    return len(contents(world.stores.kv))
+    assert world.findings() == []

@@ -45,12 +45,17 @@ def test_the_correlation_id_is_echoed_or_made(service: Floecat) -> None:
         plain = CatalogServiceStub(channel)  # without the client's own headers
         request = catalog_pb2.ListCatalogsRequest()
         _, call = plain.ListCatalogs.with_call(request, metadata=(("x-correlation-id", "abc-1"),))
-        assert dict(call.initial_metadata())["x-correlation-id"] == "abc-1"
+        assert dict(call.trailing_metadata())["x-correlation-id"] == "abc-1"
         for bad in ("", "x" * 500):
             _, call = plain.ListCatalogs.with_call(request, metadata=(("x-correlation-id", bad),))
-            made = dict(call.initial_metadata())["x-correlation-id"]
+            made = dict(call.trailing_metadata())["x-correlation-id"]
             assert made
             assert made != bad
+        metadata = (("x-correlation-id", "abc-2"),)
+        with pytest.raises(grpc.RpcError) as refusal:
+            plain.GetCatalog(catalog_pb2.GetCatalogRequest(), metadata=metadata)
+        trailing: Any = refusal.value.trailing_metadata()
+        assert dict(trailing)["x-correlation-id"] == "abc-2"
 
 
 def test_accounts_are_kept_apart_by_header(service: Floecat, clients: floecat.GrpcClients) -> None:

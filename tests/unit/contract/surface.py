@@ -39,7 +39,7 @@ SERVICES: dict[str, str] = {
     "query.SystemObjectsService": "GetSystemObjects",
     "reconciler.ReconcileControl": """
         CaptureNow StartCapture GetReconcileJob GetReconcileJobTree ListReconcileJobs
-        GetFinalizedSnapshotStatus CancelReconcileJob GetReconcilerSettings
+        ListFileExecutionResults GetFinalizedSnapshotStatus CancelReconcileJob GetReconcilerSettings
         UpdateReconcilerSettings""",
     "reconciler.ReconcileExecutorControl": """
         LeaseReconcileJob StartLeasedReconcileJob RenewReconcileJobLease
@@ -165,12 +165,36 @@ ENUM_VALUES: dict[str, str] = {
     "reconciler.ReconcileJobKind": """
         PLAN_CONNECTOR PLAN_TABLE PLAN_VIEW PLAN_SNAPSHOT EXEC_FILE_GROUP
         FINALIZE_SNAPSHOT_CAPTURE""",
-    "connector.ConnectorFormat": "CF_ICEBERG CF_DELTA",
+    "connector.ConnectorFormat": "CF_ICEBERG CF_DELTA CF_OTHER",
+    "statistics.StatsTargetKind": "STK_TABLE STK_FILE STK_COLUMN STK_EXPRESSION",
+    "statistics.StatisticKind": """
+        SK_ROW_COUNT SK_NULL_COUNT SK_NAN_COUNT SK_MIN_MAX SK_NDV SK_QUANTILES SK_FREQUENT_ITEMS
+        SK_WIDTH SK_SIZE""",
+    "statistics.StatsExecutionMode": "SEM_SYNC SEM_ASYNC",
+    "statistics.StatsSampling": "SMP_NONE SMP_RANDOM_ROW_GROUP SMP_METADATA_GUIDED",
+    "statistics.StatsCaptureOutcome": "SCO_CAPTURED SCO_UNCAPTURABLE SCO_DEGRADED SCO_QUEUED",
+    "execution.ScanFileContent": """
+        SFC_DATA SFC_POSITION_DELETES SFC_EQUALITY_DELETES SFC_DELETION_VECTOR""",
+    "execution.CaptureOutput": "CAO_TABLE_STATS CAO_FILE_STATS CAO_COLUMN_STATS CAO_PAGE_INDEX",
+    "query.ResolutionStatus": """
+        RESOLUTION_STATUS_FOUND RESOLUTION_STATUS_NOT_FOUND RESOLUTION_STATUS_ERROR""",
+    "catalog.ConstraintType": "CT_PRIMARY_KEY CT_UNIQUE CT_FOREIGN_KEY CT_CHECK CT_NOT_NULL",
+    "catalog.ForeignKeyMatchOption": "FKMO_NONE FKMO_FULL FKMO_PARTIAL FKMO_SIMPLE",
+    "catalog.ForeignKeyRule": "FKR_NO_ACTION FKR_RESTRICT FKR_CASCADE FKR_SET_NULL FKR_SET_DEFAULT",
+    "reconciler.ReconcileJobState": """
+        RJS_QUEUED RJS_RUNNING RJS_WAITING RJS_CANCELLING RJS_SUCCEEDED RJS_FAILED
+        RJS_CANCELLED""",
+    "types.LogicalTypeKind": """
+        LTK_BOOLEAN LTK_INT LTK_FLOAT LTK_DOUBLE LTK_DATE LTK_TIME LTK_TIMESTAMP LTK_TIMESTAMPTZ
+        LTK_STRING LTK_BINARY LTK_UUID LTK_DECIMAL LTK_INTERVAL LTK_JSON LTK_ARRAY LTK_MAP
+        LTK_STRUCT LTK_VARIANT""",
 }
 
 # Absent must differ from zero or empty.
 OPTIONAL: dict[str, str] = {
     "catalog.ScalarStats": "min max null_count nan_count",
-    "types.LogicalType": "temporal_precision",
+    "types.LogicalType": """
+        temporal_precision interval_leading_precision interval_fractional_precision""",
+    "execution.ScanFile": "record_count",
     "common.Precondition": "expected_version expected_etag",
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from floecat.errors import InvalidSettingsError
-from floecat.settings.load import DEFAULT, ENVIRONMENT, load_settings
+from floecat.settings.load import _SERVICE_LINK, DEFAULT, ENVIRONMENT, load_settings
 from floecat.settings.model import Settings, TimestampPolicy, WorkerMode
 from floecat.settings.options import declared_options
 from floecat.settings.values import render
@@ -140,6 +140,16 @@ REFUSED = {
     "[reconciler]\nmax-parallelism = 2": "flat and quoted",
     'reconciler.job-store = "durable"\nreconciler.job-store.max-attempts = 8': "flat and quoted",
     "kv = ": "can't be read",
+    '"kv" = "memory"\n"kv" = "sqlite"': "can't be read",
+    '"reconciler.max-parallelism" = ' + "9" * 5000: "can't be read",
+    f'"reconciler.max-parallelism" = "{"9" * 5000}"': "is too large",
+    '"server.grace" = "99999999999999999d"': "is too large",
+    '"client.timeout" = "0s"': "must be at least 1ms",
+    '"server.threads.unary" = 100000': "must be at most 1024",
+    '"server.address" = "x"': "isn't host:port",
+    '"server.address" = "a:99999"': "isn't host:port",
+    '"data.dir" = ""': "must be a path",
+    '"KV" = "memory"': "did you mean kv?",
 }
 
 
@@ -148,6 +158,44 @@ def test_bad_files_are_refused_and_say_what_to_do(tmp_path: Path, text: str) -> 
     with pytest.raises(InvalidSettingsError) as refusal:
         load_settings({}, toml_file(tmp_path, text))
     assert REFUSED[text] in str(refusal.value)
+
+
+def test_an_empty_value_unsets_what_can_be_unset() -> None:
+    loaded = load_settings({"FLOECAT_KV_SQLITE_PATH": "", "FLOECAT_METRICS_ADDRESS": ""}).settings
+    assert loaded.kv.sqlite_path is None
+    assert loaded.server.metrics_address is None
+
+
+def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
+    links = {
+        "FLOECAT_SERVICE_HOST": "10.0.0.1",
+        "FLOECAT_SERVICE_PORT": "9100",
+        "FLOECAT_SERVICE_PORT_GRPC": "9100",
+        "FLOECAT_PORT": "tcp://10.0.0.1:9100",
+        "FLOECAT_PORT_9100_TCP": "tcp://10.0.0.1:9100",
+        "FLOECAT_PORT_9100_TCP_ADDR": "10.0.0.1",
+        "FLOECAT_WORKER_SERVICE_HOST": "10.0.0.2",
+    }
+    assert load_settings(links).settings == Settings()
+    assert [o.key for o in OPTIONS.values() if _SERVICE_LINK.match(o.environment_name)] == []
+
+
+def test_a_byte_order_mark_is_no_part_of_a_key(tmp_path: Path) -> None:
+    file = tmp_path / "floecat.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + b'"kv" = "memory"')
+    assert load_settings({}, file).settings.kv.backend == "memory"
+
+
+def test_a_folder_instead_of_a_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettingsError, match="can't be read"):
+        load_settings({}, tmp_path)
+
+
+def test_what_the_unit_cannot_say_is_shown_in_another() -> None:
+    name = "FLOECAT_RECONCILER_OIDC_TOKEN_REFRESH_SKEW_SECONDS"
+    loaded = load_settings({name: "1500ms"})
+    key = "reconciler.oidc.token-refresh-skew-seconds"
+    assert render(key, loaded.value(OPTIONS[key])) == "1500ms"
 
 
 def test_every_problem_is_listed_at_once() -> None:

@@ -37,7 +37,8 @@ def check_blob_store(config: BlobConfig) -> None:
     store = open_blob_store(config)
     with store.writer("a") as writer:
         writer.write(b"x")
-    assert store.materialize(writer.ref).read_bytes() == b"x"
+    with store.materialize(writer.ref) as file:
+        assert file.read() == b"x"
     store.close()
 
 

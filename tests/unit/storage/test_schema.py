@@ -106,7 +106,22 @@ def test_a_store_that_was_never_opened_has_no_incarnation_to_raise() -> None:
         raise_incarnation(MemoryKeyValueStore())
 
 
-@pytest.mark.parametrize("damaged", [b"", b"{}", b"[]", b'{"version": 1}', b"\xff"])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"7",
+        b"\xff",
+        b'{"version": 1}',
+        b'{"version": "99", "made_by": "x"}',
+        b'{"version": 0, "made_by": "x"}',
+        b'{"version": -5, "made_by": "x"}',
+        b'{"version": true, "made_by": "x"}',
+        b'{"version": 1, "made_by": "x", "incarnation": null}',
+    ],
+)
 def test_a_damaged_schema_record_is_said_to_be_damaged(damaged: bytes) -> None:
     store = MemoryKeyValueStore()
     store.commit([Put(SCHEMA_KEY, damaged, ABSENT)])

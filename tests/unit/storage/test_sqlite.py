@@ -1,12 +1,13 @@
 """What is particular to SQLite: its version, its file, its connections."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
+from tests.support.threads import together
 
 from floecat.errors import (
     DataLossError,
@@ -123,6 +124,28 @@ def test_a_closed_store_says_so(store: SqliteKeyValueStore) -> None:
         store.commit([Put(Key("p", "s"), b"", ANY)])
 
 
+def test_closing_ends_the_work_of_other_threads(store: SqliteKeyValueStore) -> None:
+    """A connection in use can't be closed from outside; its thread must still be told."""
+    store.commit([Put(Key("p", f"{n:03}"), b"x" * 1000, ABSENT) for n in range(100)])
+    reading = threading.Event()
+
+    def read_for_ever() -> None:
+        while store.scan("p", limit=100):
+            reading.set()
+
+    def write_for_ever() -> None:
+        while True:
+            store.commit([Put(Key("p", "x"), b"", ANY)])
+
+    def close() -> None:
+        assert reading.wait(timeout=30)
+        store.close()
+
+    *worked, closed = together([read_for_ever, read_for_ever, write_for_ever, close])
+    assert [type(outcome) for outcome in worked] == [UnavailableError] * 3
+    assert closed is None
+
+
 def test_a_full_disk_behind_the_shared_memory_is_a_full_disk() -> None:
     error = apsw.exception_for(apsw.SQLITE_IOERR_SHMSIZE)
     assert isinstance(error, apsw.Error)
@@ -132,3 +155,32 @@ def test_a_full_disk_behind_the_shared_memory_is_a_full_disk() -> None:
 def test_errors_of_ours_alone_are_not_translated() -> None:
     assert translate(apsw.SQLError("no such table"), "store.db") is None
     assert isinstance(translate(apsw.ReadOnlyError("no"), "store.db"), PermissionDeniedError)
+
+
+def test_a_store_that_was_deleted_is_not_made_again_by_a_reader(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = SqliteKeyValueStore(path)
+    store.commit([Put(Key("p", "s"), b"v", ABSENT)])
+    for left in tmp_path.iterdir():
+        left.unlink()
+    with pytest.raises(UnavailableError):
+        in_a_fresh_thread(lambda: store.get(Key("p", "s")))
+    assert not path.exists()
+    store.close()
+
+
+def in_a_fresh_thread(call: Callable[[], object]) -> None:
+    """Run in a thread that has no connection yet; raise what it raised."""
+    (outcome,) = together([call])
+    if isinstance(outcome, BaseException):
+        raise outcome
+
+
+def test_a_store_whose_records_are_gone_is_said_to_be_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    SqliteKeyValueStore(path).close()
+    connection = apsw.Connection(str(path))
+    connection.execute("DROP TABLE record")
+    connection.close()
+    with pytest.raises(DataLossError, match="records are gone"):
+        SqliteKeyValueStore(path)

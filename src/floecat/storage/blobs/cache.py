@@ -1,22 +1,23 @@
 """Verified local copies of blobs, to be mapped into memory: bounded in bytes, oldest use out first.
 
-Copies are named by their hash, so several stores and processes may share a folder.
+Copies are named by their hash and everything known about them is in the folder, so several stores
+and processes may share it. Together they may exceed the bound by what they are copying just then.
 """
 
 import hashlib
+import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
-from uuid import uuid4
 
 from floecat.errors import ResourceExhaustedError
+from floecat.storage.blobs.files import translated
 from floecat.storage.blobs.port import BlobRef
 from floecat.storage.blobs.stream import changed
+from floecat.storage.blobs.temporaries import Temporary, sweep
 
 _CHUNK_BYTES: Final = 1024 * 1024
-_UNFINISHED: Final = ".unfinished"
 _STRIPES: Final = 256
 
 
@@ -25,88 +26,89 @@ class BlobCache:
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder = folder
+        self._temporaries = folder / ".tmp"
         self._max_bytes = max_bytes
-        self._lock = threading.Lock()
         self._fetching = [threading.Lock() for _ in range(_STRIPES)]
-        self._sizes: OrderedDict[str, int] = OrderedDict()  # least recently used first
-        self._verified: set[str] = set()
-        folder.mkdir(parents=True, exist_ok=True)
-        self._adopt()
+        self._verified: dict[str, int] = {}  # the inode that was found sound, by hash
+        with translated(f"cache {folder}"):
+            self._temporaries.mkdir(parents=True, exist_ok=True)
+            sweep(self._temporaries)
+            self._make_room()
 
-    def materialize(self, ref: BlobRef, open_blob: Callable[[BlobRef], BinaryIO]) -> Path:
-        """The copy of a blob, made if there is none."""
+    def materialize(self, ref: BlobRef, open_blob: Callable[[BlobRef], BinaryIO]) -> BinaryIO:
+        """The copy of a blob, opened; made if there is none."""
         if ref.size > self._max_bytes:
             raise ResourceExhaustedError(
                 f"{ref.uri} has {ref.size} bytes, the cache {self._folder} takes {self._max_bytes}"
             )
         # One thread copies a blob, the others wait for it (and, rarely, for an unrelated one).
-        with self._fetching[int(ref.sha256[:4], 16) % _STRIPES]:
-            if not self._is_sound(ref):
-                self._copy(ref, open_blob)
-        return self._path(ref.sha256)
+        with self._fetching[int(ref.sha256[:4], 16) % _STRIPES], translated(f"copy of {ref.uri}"):
+            return self._find(ref) or self._copy(ref, open_blob)
 
-    def _adopt(self) -> None:
-        """Take over what an earlier process left; its content is checked at its first use."""
-        found = []
-        for path in self._folder.iterdir():
-            if path.suffix == _UNFINISHED:
-                path.unlink(missing_ok=True)
-            else:
-                found.append((path.stat().st_mtime, path.name, path.stat().st_size))
-        for _, name, size in sorted(found):
-            self._sizes[name] = size
-        with self._lock:
-            self._make_room(0)
+    def _find(self, ref: BlobRef) -> BinaryIO | None:
+        """A sound copy that is there already."""
+        try:
+            file = self._path(ref.sha256).open("rb")
+        except FileNotFoundError:
+            return None
+        inode = os.fstat(file.fileno()).st_ino
+        if self._verified.get(ref.sha256) != inode:
+            if hashlib.file_digest(file, "sha256").hexdigest() != ref.sha256:
+                file.close()
+                self._forget(ref.sha256)
+                return None
+            self._verified[ref.sha256] = inode
+            file.seek(0)
+        os.utime(file.fileno())  # the order of use, for every process that shares the folder
+        return file
 
-    def _is_sound(self, ref: BlobRef) -> bool:
-        with self._lock:
-            known = ref.sha256 in self._sizes and self._path(ref.sha256).exists()
-            if known:
-                self._sizes.move_to_end(ref.sha256)
-                if ref.sha256 in self._verified:
-                    return True
-        if not known or _file_digest(self._path(ref.sha256)) != ref.sha256:
-            return False
-        with self._lock:
-            self._verified.add(ref.sha256)
-        return True
-
-    def _copy(self, ref: BlobRef, open_blob: Callable[[BlobRef], BinaryIO]) -> None:
-        with self._lock:
-            self._forget(ref.sha256)
-            self._make_room(ref.size)
-        unfinished = self._folder / f"{uuid4().hex}{_UNFINISHED}"
+    def _copy(self, ref: BlobRef, open_blob: Callable[[BlobRef], BinaryIO]) -> BinaryIO:
+        temporary = Temporary(self._temporaries)
         try:
             digest = hashlib.sha256()
-            with open_blob(ref) as source, unfinished.open("wb") as target:
+            with open_blob(ref) as source:
                 while chunk := source.read(_CHUNK_BYTES):
                     digest.update(chunk)
-                    target.write(chunk)
+                    temporary.write(memoryview(chunk))
             if digest.hexdigest() != ref.sha256:
                 raise changed(ref)
-            unfinished.rename(self._path(ref.sha256))
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
-        with self._lock:
-            self._make_room(ref.size)  # again: others may have finished meanwhile
-            self._sizes[ref.sha256] = ref.size
-            self._verified.add(ref.sha256)
+            temporary.flush()
+            file = temporary.path.open("rb")
+            temporary.path.rename(self._path(ref.sha256))
+        finally:
+            temporary.discard()
+        self._verified[ref.sha256] = os.fstat(file.fileno()).st_ino
+        self._make_room(keep=ref.sha256)
+        return file
 
-    def _make_room(self, size: int) -> None:
-        while self._sizes and sum(self._sizes.values()) + size > self._max_bytes:
-            self._forget(next(iter(self._sizes)))
+    def _make_room(self, keep: str = "") -> None:
+        """Drop what was used longest ago until the rest fits."""
+        copies = sorted(self._copies())
+        total = sum(size for _, size, _ in copies)
+        for _, size, name in copies:
+            if total <= self._max_bytes:
+                return
+            if name != keep:
+                self._forget(name)
+                total -= size
 
-    def _forget(self, sha256: str) -> None:
+    def _copies(self) -> list[tuple[int, int, str]]:
+        """Time of last use, size and name of every copy; others may remove some meanwhile."""
+        found = []
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_file(follow_symlinks=False):
+                        stat = entry.stat(follow_symlinks=False)
+                        found.append((stat.st_mtime_ns, stat.st_size, entry.name))
+                except FileNotFoundError:
+                    continue
+        return found
+
+    def _forget(self, name: str) -> None:
         """Drop a copy. Whoever has it open or mapped keeps it until they let go."""
-        self._sizes.pop(sha256, None)
-        self._verified.discard(sha256)
-        self._path(sha256).unlink(missing_ok=True)
+        self._verified.pop(name, None)
+        self._path(name).unlink(missing_ok=True)
 
     def _path(self, sha256: str) -> Path:
         return self._folder / sha256
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -74,7 +74,7 @@ class MemoryBlobStore:
         with self._lock:
             return self._blobs.pop(name, None) is not None
 
-    def materialize(self, ref: BlobRef) -> Path:
+    def materialize(self, ref: BlobRef) -> BinaryIO:
         with self._lock:
             if self._cache is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="floecat-blobs-")

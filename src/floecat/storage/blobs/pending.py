@@ -21,7 +21,8 @@ class PendingBlob:
         self._ref: BlobRef | None = None
 
     def write(self, data: bytes | memoryview) -> None:
-        view = memoryview(data).cast("B")
+        view = memoryview(data)
+        view = (view if view.contiguous else memoryview(bytes(view))).cast("B")
         if self._size + view.nbytes > MAX_BLOB_BYTES:
             raise LimitExceededError(f"a blob has at most {MAX_BLOB_BYTES} bytes")
         self._digest.update(view)

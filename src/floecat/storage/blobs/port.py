@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import BinaryIO, Protocol
 
 
@@ -76,11 +75,11 @@ class BlobStore(Protocol):
         """Remove a blob; whether there was one."""
         ...
 
-    def materialize(self, ref: BlobRef) -> Path:
-        """A verified local copy to map into memory, in a cache bounded in bytes.
+    def materialize(self, ref: BlobRef) -> BinaryIO:
+        """A verified local copy, opened as a real file, to map into memory.
 
-        The file stays readable while it is open or mapped, even when the cache drops it; so open
-        it before asking for the next one.
+        Copies are kept in a cache bounded in bytes. The file stays readable while it is open or
+        mapped, even when the cache drops it or the blob is deleted.
         """
         ...
 

@@ -4,6 +4,7 @@ Measuring a key means encoding it, so the bytes are handed back to the backends 
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from floecat.errors import InvalidArgumentError, LimitExceededError
@@ -24,6 +25,7 @@ EncodedKey: TypeAlias = tuple[bytes, bytes]
 """A key's partition and sort as UTF-8."""
 
 MAX_VERSION: Final = 2**63 - 1
+MAX_LIMIT: Final = 2**31 - 1
 
 
 def checked_operations(operations: Sequence[Operation]) -> list[EncodedKey]:
@@ -50,7 +52,7 @@ def checked_operations(operations: Sequence[Operation]) -> list[EncodedKey]:
 
 def checked_key(key: Key) -> EncodedKey:
     """The key's UTF-8, if it is one that every backend can store."""
-    return checked_partition(key.partition), _checked_sort(key.sort)
+    return checked_partition(key.partition), checked_sort(key.sort)
 
 
 def checked_partition(partition: str) -> bytes:
@@ -60,14 +62,20 @@ def checked_partition(partition: str) -> bytes:
 
 def check_scan(prefix: str, after: str | None, limit: int) -> None:
     """Refuse a scan that not every backend can run."""
-    if limit < 1:
-        raise InvalidArgumentError(f"the limit of a scan is at least 1, not {limit}")
+    check_limit(limit)
     for bound in (prefix, after):
         if bound:
-            _checked_sort(bound)
+            checked_sort(bound)
 
 
-def _checked_sort(sort: str) -> bytes:
+def check_limit(limit: int) -> None:
+    """Refuse a number of records that not every backend can count to."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidArgumentError(f"a limit is between 1 and {MAX_LIMIT}, not {limit}")
+
+
+def checked_sort(sort: str) -> bytes:
+    """The sort's UTF-8."""
     return _encoded("sort", sort, MAX_SORT_BYTES)
 
 
@@ -93,8 +101,20 @@ def _check_put(put: Put) -> None:
         raise LimitExceededError(
             f"a value has at most {MAX_VALUE_BYTES} bytes, not {len(put.value)}: {put.key}"
         )
-    if put.expires_at is not None and put.expires_at.utcoffset() is None:
-        raise InvalidArgumentError(f"expires_at needs a time zone: {put.key}")
+    if not isinstance(put.value, bytes):
+        raise InvalidArgumentError(f"a value is bytes, not {type(put.value).__name__}: {put.key}")
+    if put.expires_at is not None:
+        _check_expiry(put.expires_at, put.key)
+
+
+def _check_expiry(expires_at: datetime, key: Key) -> None:
+    if expires_at.utcoffset() is None:
+        raise InvalidArgumentError(f"expires_at needs a time zone: {key}")
+    try:
+        expires_at.astimezone(UTC)
+    except OverflowError as error:
+        message = f"expires_at lies outside the years 1 to 9999: {key}"
+        raise InvalidArgumentError(message) from error
 
 
 def _check_distinct(keys: Sequence[EncodedKey], operations: Sequence[Operation]) -> None:

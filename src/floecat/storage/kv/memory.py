@@ -11,6 +11,7 @@ from threading import Lock
 
 from floecat.clock import Clock, utc_now
 from floecat.storage.kv.limits import (
+    check_limit,
     check_scan,
     checked_key,
     checked_operations,
@@ -133,6 +134,7 @@ class MemoryKeyValueStore:
             yield from self._from(name, resumed)
 
     def sweep(self, limit: int) -> int:
+        check_limit(limit)
         with self._lock:
             now = self._clock()
             expired = [

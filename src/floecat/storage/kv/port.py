@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 MAX_OPERATIONS: Final = 100
 MAX_COMMIT_BYTES: Final = 2 * 1024 * 1024
@@ -30,16 +30,14 @@ Expectation: TypeAlias = Literal[Presence.ANY, Presence.ABSENT] | int
 """`ANY`, `ABSENT`, or the version a record must still have."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Key:
+class Key(NamedTuple):
     """Where a record lives. Both parts are non-empty and ordered by their UTF-8 bytes."""
 
     partition: str
     sort: str
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A stored value. `version` is opaque: fresh at every write and never repeated for a key."""
 
     key: Key

@@ -84,10 +84,17 @@ def _read(store: KeyValueStore) -> tuple[StoreSchema | None, Expectation]:
         return None, ABSENT
     try:
         fields = json.loads(record.value)
-        schema = StoreSchema(fields["version"], fields["made_by"], fields.get("incarnation", 1))
-    except (ValueError, KeyError, TypeError) as error:
+        version, incarnation = fields["version"], fields.get("incarnation", 1)
+        schema = StoreSchema(_number(version), str(fields["made_by"]), _number(incarnation))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataLossError(f"the store's schema record is damaged: {record.value!r}") from error
     return schema, record.version
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{value!r} counts nothing")
+    return value
 
 
 def _write(store: KeyValueStore, schema: StoreSchema, expect: Expectation) -> bool:

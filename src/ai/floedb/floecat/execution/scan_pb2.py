@@ -27,7 +27,7 @@ from ai.floedb.floecat.common import common_pb2 as ai_dot_floedb_dot_floecat_dot
 from ai.floedb.floecat.types import types_pb2 as ai_dot_floedb_dot_floecat_dot_types_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&ai/floedb/floecat/execution/scan.proto\x12\x1b\x61i.floedb.floecat.execution\x1a%ai/floedb/floecat/catalog/stats.proto\x1a%ai/floedb/floecat/common/common.proto\x1a#ai/floedb/floecat/types/types.proto\"\x83\x01\n\x0e\x44\x65letionVector\x12\x11\n\tfile_path\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x13\n\x0b\x63\x61rdinality\x18\x04 \x01(\x03\x12\x13\n\x0binline_data\x18\x05 \x01(\x0c\x12\x10\n\x08\x65ncoding\x18\x06 \x01(\t\"\xfe\x05\n\x08ScanFile\x12\x11\n\tfile_path\x18\x01 \x01(\t\x12\x17\n\x0f\x66ile_size_bytes\x18\x02 \x01(\x03\x12\x14\n\x0crecord_count\x18\x03 \x01(\x03\x12\x13\n\x0b\x66ile_format\x18\x04 \x01(\t\x12=\n\x07\x63ontent\x18\x05 \x01(\x0e\x32,.ai.floedb.floecat.execution.ScanFileContent\x12\x1e\n\x11partition_spec_id\x18\x06 \x01(\x05H\x00\x88\x01\x01\x12\x43\n\x10partition_values\x18\x07 \x03(\x0b\x32).ai.floedb.floecat.catalog.PartitionValue\x12\x1c\n\x0fsequence_number\x18\x08 \x01(\x03H\x01\x88\x01\x01\x12;\n\x07\x63olumns\x18\t \x03(\x0b\x32*.ai.floedb.floecat.catalog.FileColumnStats\x12\x1b\n\x13\x64\x65lete_file_indexes\x18\n \x03(\x05\x12\x1b\n\x13\x65quality_column_ids\x18\x0b \x03(\x05\x12\x1c\n\x14referenced_data_file\x18\x0c \x01(\t\x12\x44\n\x0f\x64\x65letion_vector\x18\r \x01(\x0b\x32+.ai.floedb.floecat.execution.DeletionVector\x12\x15\n\rsplit_offsets\x18\x0e \x03(\x03\x12\x19\n\x0c\x66irst_row_id\x18\x0f \x01(\x03H\x02\x88\x01\x01\x12\x13\n\x0b\x66ormat_mark\x18\x10 \x01(\t\x12I\n\nproperties\x18\x63 \x03(\x0b\x32\x35.ai.floedb.floecat.execution.ScanFile.PropertiesEntry\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x14\n\x12_partition_spec_idB\x12\n\x10_sequence_numberB\x0f\n\r_first_row_id\"E\n\x0f\x43olumnReference\x12\x16\n\tcolumn_id\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04path\x18\x02 \x03(\tB\x0c\n\n_column_id\"\x9d\x04\n\tPredicate\x12\x12\n\x08\x63onstant\x18\x01 \x01(\x08H\x00\x12\x38\n\x03\x61nd\x18\x02 \x01(\x0b\x32).ai.floedb.floecat.execution.AndPredicateH\x00\x12\x36\n\x02or\x18\x03 \x01(\x0b\x32(.ai.floedb.floecat.execution.OrPredicateH\x00\x12\x38\n\x03not\x18\x04 \x01(\x0b\x32).ai.floedb.floecat.execution.NotPredicateH\x00\x12\x46\n\ncomparison\x18\x05 \x01(\x0b\x32\x30.ai.floedb.floecat.execution.ComparisonPredicateH\x00\x12\x36\n\x02in\x18\x06 \x01(\x0b\x32(.ai.floedb.floecat.execution.InPredicateH\x00\x12=\n\x07is_null\x18\x07 \x01(\x0b\x32*.ai.floedb.floecat.execution.NullPredicateH\x00\x12;\n\x06is_nan\x18\x08 \x01(\x0b\x32).ai.floedb.floecat.execution.NanPredicateH\x00\x12G\n\x0bstarts_with\x18\t \x01(\x0b\x32\x30.ai.floedb.floecat.execution.StartsWithPredicateH\x00\x42\x0b\n\tcondition\"H\n\x0c\x41ndPredicate\x12\x38\n\x08operands\x18\x01 \x03(\x0b\x32&.ai.floedb.floecat.execution.Predicate\"G\n\x0bOrPredicate\x12\x38\n\x08operands\x18\x01 \x03(\x0b\x32&.ai.floedb.floecat.execution.Predicate\"G\n\x0cNotPredicate\x12\x37\n\x07operand\x18\x01 \x01(\x0b\x32&.ai.floedb.floecat.execution.Predicate\"\xcd\x01\n\x13\x43omparisonPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\x12\x41\n\x08operator\x18\x02 \x01(\x0e\x32/.ai.floedb.floecat.execution.ComparisonOperator\x12\x35\n\x07literal\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.ScalarValue\"\x83\x01\n\x0bInPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\x12\x36\n\x08literals\x18\x02 \x03(\x0b\x32$.ai.floedb.floecat.types.ScalarValue\"M\n\rNullPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\"L\n\x0cNanPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\"c\n\x13StartsWithPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\x12\x0e\n\x06prefix\x18\x02 \x01(\t\"\xd2\x01\n\x10ScanBundleHeader\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x17\n\ngeneration\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x13\n\x0bschema_json\x18\x04 \x01(\t\x12\x18\n\x10\x64\x61ta_files_total\x18\x05 \x01(\x03\x12\x1a\n\x12\x64\x65lete_files_total\x18\x06 \x01(\x03\x42\r\n\x0b_generation\"E\n\rScanFileBatch\x12\x34\n\x05\x66iles\x18\x01 \x03(\x0b\x32%.ai.floedb.floecat.execution.ScanFile\"\x8b\x02\n\x11ScanBundleSummary\x12\x18\n\x10\x64\x61ta_files_total\x18\x01 \x01(\x03\x12\x1b\n\x13\x64\x61ta_files_returned\x18\x02 \x01(\x03\x12&\n\x1e\x64\x61ta_files_pruned_by_partition\x18\x03 \x01(\x03\x12#\n\x1b\x64\x61ta_files_pruned_by_bounds\x18\x04 \x01(\x03\x12$\n\x1c\x64\x61ta_files_pruned_by_sidecar\x18\x05 \x01(\x03\x12\x1d\n\x15\x64\x65lete_files_returned\x18\x06 \x01(\x03\x12\x15\n\rrows_returned\x18\x07 \x01(\x03\x12\x16\n\x0e\x62ytes_returned\x18\x08 \x01(\x03\"\xa3\x02\n\x0fScanBundleChunk\x12?\n\x06header\x18\x01 \x01(\x0b\x32-.ai.floedb.floecat.execution.ScanBundleHeaderH\x00\x12\x42\n\x0c\x64\x65lete_files\x18\x02 \x01(\x0b\x32*.ai.floedb.floecat.execution.ScanFileBatchH\x00\x12@\n\ndata_files\x18\x03 \x01(\x0b\x32*.ai.floedb.floecat.execution.ScanFileBatchH\x00\x12\x41\n\x07summary\x18\x04 \x01(\x0b\x32..ai.floedb.floecat.execution.ScanBundleSummaryH\x00\x42\x06\n\x04part*\x81\x01\n\x0fScanFileContent\x12\x13\n\x0fSFC_UNSPECIFIED\x10\x00\x12\x0c\n\x08SFC_DATA\x10\x01\x12\x18\n\x14SFC_POSITION_DELETES\x10\x02\x12\x18\n\x14SFC_EQUALITY_DELETES\x10\x03\x12\x17\n\x13SFC_DELETION_VECTOR\x10\x04*\xca\x01\n\x12\x43omparisonOperator\x12\x12\n\x0e\x43O_UNSPECIFIED\x10\x00\x12\x0c\n\x08\x43O_EQUAL\x10\x01\x12\x10\n\x0c\x43O_NOT_EQUAL\x10\x02\x12\x0b\n\x07\x43O_LESS\x10\x03\x12\x14\n\x10\x43O_LESS_OR_EQUAL\x10\x04\x12\x0e\n\nCO_GREATER\x10\x05\x12\x17\n\x13\x43O_GREATER_OR_EQUAL\x10\x06\x12\x17\n\x13\x43O_IS_DISTINCT_FROM\x10\x07\x12\x1b\n\x17\x43O_IS_NOT_DISTINCT_FROM\x10\x08\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&ai/floedb/floecat/execution/scan.proto\x12\x1b\x61i.floedb.floecat.execution\x1a%ai/floedb/floecat/catalog/stats.proto\x1a%ai/floedb/floecat/common/common.proto\x1a#ai/floedb/floecat/types/types.proto\"\x83\x01\n\x0e\x44\x65letionVector\x12\x11\n\tfile_path\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x13\n\x0b\x63\x61rdinality\x18\x04 \x01(\x03\x12\x13\n\x0binline_data\x18\x05 \x01(\x0c\x12\x10\n\x08\x65ncoding\x18\x06 \x01(\t\"\x94\x06\n\x08ScanFile\x12\x11\n\tfile_path\x18\x01 \x01(\t\x12\x17\n\x0f\x66ile_size_bytes\x18\x02 \x01(\x03\x12\x19\n\x0crecord_count\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x13\n\x0b\x66ile_format\x18\x04 \x01(\t\x12=\n\x07\x63ontent\x18\x05 \x01(\x0e\x32,.ai.floedb.floecat.execution.ScanFileContent\x12\x1e\n\x11partition_spec_id\x18\x06 \x01(\x05H\x01\x88\x01\x01\x12\x43\n\x10partition_values\x18\x07 \x03(\x0b\x32).ai.floedb.floecat.catalog.PartitionValue\x12\x1c\n\x0fsequence_number\x18\x08 \x01(\x03H\x02\x88\x01\x01\x12;\n\x07\x63olumns\x18\t \x03(\x0b\x32*.ai.floedb.floecat.catalog.FileColumnStats\x12\x1b\n\x13\x64\x65lete_file_indexes\x18\n \x03(\x05\x12\x1b\n\x13\x65quality_column_ids\x18\x0b \x03(\x05\x12\x1c\n\x14referenced_data_file\x18\x0c \x01(\t\x12\x44\n\x0f\x64\x65letion_vector\x18\r \x01(\x0b\x32+.ai.floedb.floecat.execution.DeletionVector\x12\x15\n\rsplit_offsets\x18\x0e \x03(\x03\x12\x19\n\x0c\x66irst_row_id\x18\x0f \x01(\x03H\x03\x88\x01\x01\x12\x13\n\x0b\x66ormat_mark\x18\x10 \x01(\t\x12I\n\nproperties\x18\x63 \x03(\x0b\x32\x35.ai.floedb.floecat.execution.ScanFile.PropertiesEntry\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x0f\n\r_record_countB\x14\n\x12_partition_spec_idB\x12\n\x10_sequence_numberB\x0f\n\r_first_row_id\"E\n\x0f\x43olumnReference\x12\x16\n\tcolumn_id\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04path\x18\x02 \x03(\tB\x0c\n\n_column_id\"\x9d\x04\n\tPredicate\x12\x12\n\x08\x63onstant\x18\x01 \x01(\x08H\x00\x12\x38\n\x03\x61nd\x18\x02 \x01(\x0b\x32).ai.floedb.floecat.execution.AndPredicateH\x00\x12\x36\n\x02or\x18\x03 \x01(\x0b\x32(.ai.floedb.floecat.execution.OrPredicateH\x00\x12\x38\n\x03not\x18\x04 \x01(\x0b\x32).ai.floedb.floecat.execution.NotPredicateH\x00\x12\x46\n\ncomparison\x18\x05 \x01(\x0b\x32\x30.ai.floedb.floecat.execution.ComparisonPredicateH\x00\x12\x36\n\x02in\x18\x06 \x01(\x0b\x32(.ai.floedb.floecat.execution.InPredicateH\x00\x12=\n\x07is_null\x18\x07 \x01(\x0b\x32*.ai.floedb.floecat.execution.NullPredicateH\x00\x12;\n\x06is_nan\x18\x08 \x01(\x0b\x32).ai.floedb.floecat.execution.NanPredicateH\x00\x12G\n\x0bstarts_with\x18\t \x01(\x0b\x32\x30.ai.floedb.floecat.execution.StartsWithPredicateH\x00\x42\x0b\n\tcondition\"H\n\x0c\x41ndPredicate\x12\x38\n\x08operands\x18\x01 \x03(\x0b\x32&.ai.floedb.floecat.execution.Predicate\"G\n\x0bOrPredicate\x12\x38\n\x08operands\x18\x01 \x03(\x0b\x32&.ai.floedb.floecat.execution.Predicate\"G\n\x0cNotPredicate\x12\x37\n\x07operand\x18\x01 \x01(\x0b\x32&.ai.floedb.floecat.execution.Predicate\"\xcd\x01\n\x13\x43omparisonPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\x12\x41\n\x08operator\x18\x02 \x01(\x0e\x32/.ai.floedb.floecat.execution.ComparisonOperator\x12\x35\n\x07literal\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.ScalarValue\"\x83\x01\n\x0bInPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\x12\x36\n\x08literals\x18\x02 \x03(\x0b\x32$.ai.floedb.floecat.types.ScalarValue\"M\n\rNullPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\"L\n\x0cNanPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\"c\n\x13StartsWithPredicate\x12<\n\x06\x63olumn\x18\x01 \x01(\x0b\x32,.ai.floedb.floecat.execution.ColumnReference\x12\x0e\n\x06prefix\x18\x02 \x01(\t\"\xd2\x01\n\x10ScanBundleHeader\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x17\n\ngeneration\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x13\n\x0bschema_json\x18\x04 \x01(\t\x12\x18\n\x10\x64\x61ta_files_total\x18\x05 \x01(\x03\x12\x1a\n\x12\x64\x65lete_files_total\x18\x06 \x01(\x03\x42\r\n\x0b_generation\"E\n\rScanFileBatch\x12\x34\n\x05\x66iles\x18\x01 \x03(\x0b\x32%.ai.floedb.floecat.execution.ScanFile\"\xa2\x02\n\x11ScanBundleSummary\x12\x18\n\x10\x64\x61ta_files_total\x18\x01 \x01(\x03\x12\x1b\n\x13\x64\x61ta_files_returned\x18\x02 \x01(\x03\x12&\n\x1e\x64\x61ta_files_pruned_by_partition\x18\x03 \x01(\x03\x12#\n\x1b\x64\x61ta_files_pruned_by_bounds\x18\x04 \x01(\x03\x12$\n\x1c\x64\x61ta_files_pruned_by_sidecar\x18\x05 \x01(\x03\x12\x1d\n\x15\x64\x65lete_files_returned\x18\x06 \x01(\x03\x12\x1a\n\rrows_returned\x18\x07 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\x0e\x62ytes_returned\x18\x08 \x01(\x03\x42\x10\n\x0e_rows_returned\"\xa3\x02\n\x0fScanBundleChunk\x12?\n\x06header\x18\x01 \x01(\x0b\x32-.ai.floedb.floecat.execution.ScanBundleHeaderH\x00\x12\x42\n\x0c\x64\x65lete_files\x18\x02 \x01(\x0b\x32*.ai.floedb.floecat.execution.ScanFileBatchH\x00\x12@\n\ndata_files\x18\x03 \x01(\x0b\x32*.ai.floedb.floecat.execution.ScanFileBatchH\x00\x12\x41\n\x07summary\x18\x04 \x01(\x0b\x32..ai.floedb.floecat.execution.ScanBundleSummaryH\x00\x42\x06\n\x04part*\x81\x01\n\x0fScanFileContent\x12\x13\n\x0fSFC_UNSPECIFIED\x10\x00\x12\x0c\n\x08SFC_DATA\x10\x01\x12\x18\n\x14SFC_POSITION_DELETES\x10\x02\x12\x18\n\x14SFC_EQUALITY_DELETES\x10\x03\x12\x17\n\x13SFC_DELETION_VECTOR\x10\x04*\xca\x01\n\x12\x43omparisonOperator\x12\x12\n\x0e\x43O_UNSPECIFIED\x10\x00\x12\x0c\n\x08\x43O_EQUAL\x10\x01\x12\x10\n\x0c\x43O_NOT_EQUAL\x10\x02\x12\x0b\n\x07\x43O_LESS\x10\x03\x12\x14\n\x10\x43O_LESS_OR_EQUAL\x10\x04\x12\x0e\n\nCO_GREATER\x10\x05\x12\x17\n\x13\x43O_GREATER_OR_EQUAL\x10\x06\x12\x17\n\x13\x43O_IS_DISTINCT_FROM\x10\x07\x12\x1b\n\x17\x43O_IS_NOT_DISTINCT_FROM\x10\x08\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,42 +36,42 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SCANFILE_PROPERTIESENTRY']._loaded_options = None
   _globals['_SCANFILE_PROPERTIESENTRY']._serialized_options = b'8\001'
-  _globals['_SCANFILECONTENT']._serialized_start=3373
-  _globals['_SCANFILECONTENT']._serialized_end=3502
-  _globals['_COMPARISONOPERATOR']._serialized_start=3505
-  _globals['_COMPARISONOPERATOR']._serialized_end=3707
+  _globals['_SCANFILECONTENT']._serialized_start=3418
+  _globals['_SCANFILECONTENT']._serialized_end=3547
+  _globals['_COMPARISONOPERATOR']._serialized_start=3550
+  _globals['_COMPARISONOPERATOR']._serialized_end=3752
   _globals['_DELETIONVECTOR']._serialized_start=187
   _globals['_DELETIONVECTOR']._serialized_end=318
   _globals['_SCANFILE']._serialized_start=321
-  _globals['_SCANFILE']._serialized_end=1087
-  _globals['_SCANFILE_PROPERTIESENTRY']._serialized_start=979
-  _globals['_SCANFILE_PROPERTIESENTRY']._serialized_end=1028
-  _globals['_COLUMNREFERENCE']._serialized_start=1089
-  _globals['_COLUMNREFERENCE']._serialized_end=1158
-  _globals['_PREDICATE']._serialized_start=1161
-  _globals['_PREDICATE']._serialized_end=1702
-  _globals['_ANDPREDICATE']._serialized_start=1704
-  _globals['_ANDPREDICATE']._serialized_end=1776
-  _globals['_ORPREDICATE']._serialized_start=1778
-  _globals['_ORPREDICATE']._serialized_end=1849
-  _globals['_NOTPREDICATE']._serialized_start=1851
-  _globals['_NOTPREDICATE']._serialized_end=1922
-  _globals['_COMPARISONPREDICATE']._serialized_start=1925
-  _globals['_COMPARISONPREDICATE']._serialized_end=2130
-  _globals['_INPREDICATE']._serialized_start=2133
-  _globals['_INPREDICATE']._serialized_end=2264
-  _globals['_NULLPREDICATE']._serialized_start=2266
-  _globals['_NULLPREDICATE']._serialized_end=2343
-  _globals['_NANPREDICATE']._serialized_start=2345
-  _globals['_NANPREDICATE']._serialized_end=2421
-  _globals['_STARTSWITHPREDICATE']._serialized_start=2423
-  _globals['_STARTSWITHPREDICATE']._serialized_end=2522
-  _globals['_SCANBUNDLEHEADER']._serialized_start=2525
-  _globals['_SCANBUNDLEHEADER']._serialized_end=2735
-  _globals['_SCANFILEBATCH']._serialized_start=2737
-  _globals['_SCANFILEBATCH']._serialized_end=2806
-  _globals['_SCANBUNDLESUMMARY']._serialized_start=2809
-  _globals['_SCANBUNDLESUMMARY']._serialized_end=3076
-  _globals['_SCANBUNDLECHUNK']._serialized_start=3079
-  _globals['_SCANBUNDLECHUNK']._serialized_end=3370
+  _globals['_SCANFILE']._serialized_end=1109
+  _globals['_SCANFILE_PROPERTIESENTRY']._serialized_start=984
+  _globals['_SCANFILE_PROPERTIESENTRY']._serialized_end=1033
+  _globals['_COLUMNREFERENCE']._serialized_start=1111
+  _globals['_COLUMNREFERENCE']._serialized_end=1180
+  _globals['_PREDICATE']._serialized_start=1183
+  _globals['_PREDICATE']._serialized_end=1724
+  _globals['_ANDPREDICATE']._serialized_start=1726
+  _globals['_ANDPREDICATE']._serialized_end=1798
+  _globals['_ORPREDICATE']._serialized_start=1800
+  _globals['_ORPREDICATE']._serialized_end=1871
+  _globals['_NOTPREDICATE']._serialized_start=1873
+  _globals['_NOTPREDICATE']._serialized_end=1944
+  _globals['_COMPARISONPREDICATE']._serialized_start=1947
+  _globals['_COMPARISONPREDICATE']._serialized_end=2152
+  _globals['_INPREDICATE']._serialized_start=2155
+  _globals['_INPREDICATE']._serialized_end=2286
+  _globals['_NULLPREDICATE']._serialized_start=2288
+  _globals['_NULLPREDICATE']._serialized_end=2365
+  _globals['_NANPREDICATE']._serialized_start=2367
+  _globals['_NANPREDICATE']._serialized_end=2443
+  _globals['_STARTSWITHPREDICATE']._serialized_start=2445
+  _globals['_STARTSWITHPREDICATE']._serialized_end=2544
+  _globals['_SCANBUNDLEHEADER']._serialized_start=2547
+  _globals['_SCANBUNDLEHEADER']._serialized_end=2757
+  _globals['_SCANFILEBATCH']._serialized_start=2759
+  _globals['_SCANFILEBATCH']._serialized_end=2828
+  _globals['_SCANBUNDLESUMMARY']._serialized_start=2831
+  _globals['_SCANBUNDLESUMMARY']._serialized_end=3121
+  _globals['_SCANBUNDLECHUNK']._serialized_start=3124
+  _globals['_SCANBUNDLECHUNK']._serialized_end=3415
 # @@protoc_insertion_point(module_scope)

@@ -161,6 +161,7 @@ class ScanFile(_message.Message):
     file_path: _builtins.str
     file_size_bytes: _builtins.int
     record_count: _builtins.int
+    """Unset when the source doesn't say."""
     file_format: _builtins.str
     """parquet, orc, avro, puffin."""
     content: Global___ScanFileContent.ValueType
@@ -198,7 +199,7 @@ class ScanFile(_message.Message):
         *,
         file_path: _builtins.str = ...,
         file_size_bytes: _builtins.int = ...,
-        record_count: _builtins.int = ...,
+        record_count: _builtins.int | None = ...,
         file_format: _builtins.str = ...,
         content: Global___ScanFileContent.ValueType = ...,
         partition_spec_id: _builtins.int | None = ...,
@@ -214,20 +215,24 @@ class ScanFile(_message.Message):
         format_mark: _builtins.str = ...,
         properties: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_row_id", b"_first_row_id", "_partition_spec_id", b"_partition_spec_id", "_sequence_number", b"_sequence_number", "deletion_vector", b"deletion_vector", "first_row_id", b"first_row_id", "partition_spec_id", b"partition_spec_id", "sequence_number", b"sequence_number"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_row_id", b"_first_row_id", "_partition_spec_id", b"_partition_spec_id", "_record_count", b"_record_count", "_sequence_number", b"_sequence_number", "deletion_vector", b"deletion_vector", "first_row_id", b"first_row_id", "partition_spec_id", b"partition_spec_id", "record_count", b"record_count", "sequence_number", b"sequence_number"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_row_id", b"_first_row_id", "_partition_spec_id", b"_partition_spec_id", "_sequence_number", b"_sequence_number", "columns", b"columns", "content", b"content", "delete_file_indexes", b"delete_file_indexes", "deletion_vector", b"deletion_vector", "equality_column_ids", b"equality_column_ids", "file_format", b"file_format", "file_path", b"file_path", "file_size_bytes", b"file_size_bytes", "first_row_id", b"first_row_id", "format_mark", b"format_mark", "partition_spec_id", b"partition_spec_id", "partition_values", b"partition_values", "properties", b"properties", "record_count", b"record_count", "referenced_data_file", b"referenced_data_file", "sequence_number", b"sequence_number", "split_offsets", b"split_offsets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_row_id", b"_first_row_id", "_partition_spec_id", b"_partition_spec_id", "_record_count", b"_record_count", "_sequence_number", b"_sequence_number", "columns", b"columns", "content", b"content", "delete_file_indexes", b"delete_file_indexes", "deletion_vector", b"deletion_vector", "equality_column_ids", b"equality_column_ids", "file_format", b"file_format", "file_path", b"file_path", "file_size_bytes", b"file_size_bytes", "first_row_id", b"first_row_id", "format_mark", b"format_mark", "partition_spec_id", b"partition_spec_id", "partition_values", b"partition_values", "properties", b"properties", "record_count", b"record_count", "referenced_data_file", b"referenced_data_file", "sequence_number", b"sequence_number", "split_offsets", b"split_offsets"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__first_row_id: _TypeAlias = _typing.Literal["first_row_id"]  # noqa: Y015
     _WhichOneofArgType__first_row_id: _TypeAlias = _typing.Literal["_first_row_id", b"_first_row_id"]  # noqa: Y015
     _WhichOneofReturnType__partition_spec_id: _TypeAlias = _typing.Literal["partition_spec_id"]  # noqa: Y015
     _WhichOneofArgType__partition_spec_id: _TypeAlias = _typing.Literal["_partition_spec_id", b"_partition_spec_id"]  # noqa: Y015
+    _WhichOneofReturnType__record_count: _TypeAlias = _typing.Literal["record_count"]  # noqa: Y015
+    _WhichOneofArgType__record_count: _TypeAlias = _typing.Literal["_record_count", b"_record_count"]  # noqa: Y015
     _WhichOneofReturnType__sequence_number: _TypeAlias = _typing.Literal["sequence_number"]  # noqa: Y015
     _WhichOneofArgType__sequence_number: _TypeAlias = _typing.Literal["_sequence_number", b"_sequence_number"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__first_row_id) -> _WhichOneofReturnType__first_row_id | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__partition_spec_id) -> _WhichOneofReturnType__partition_spec_id | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__record_count) -> _WhichOneofReturnType__record_count | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__sequence_number) -> _WhichOneofReturnType__sequence_number | None: ...
 
@@ -579,6 +584,7 @@ class ScanBundleSummary(_message.Message):
     data_files_pruned_by_sidecar: _builtins.int
     delete_files_returned: _builtins.int
     rows_returned: _builtins.int
+    """Unset when a returned file's count is unknown."""
     bytes_returned: _builtins.int
     def __init__(
         self,
@@ -589,14 +595,16 @@ class ScanBundleSummary(_message.Message):
         data_files_pruned_by_bounds: _builtins.int = ...,
         data_files_pruned_by_sidecar: _builtins.int = ...,
         delete_files_returned: _builtins.int = ...,
-        rows_returned: _builtins.int = ...,
+        rows_returned: _builtins.int | None = ...,
         bytes_returned: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rows_returned", b"_rows_returned", "rows_returned", b"rows_returned"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes_returned", b"bytes_returned", "data_files_pruned_by_bounds", b"data_files_pruned_by_bounds", "data_files_pruned_by_partition", b"data_files_pruned_by_partition", "data_files_pruned_by_sidecar", b"data_files_pruned_by_sidecar", "data_files_returned", b"data_files_returned", "data_files_total", b"data_files_total", "delete_files_returned", b"delete_files_returned", "rows_returned", b"rows_returned"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rows_returned", b"_rows_returned", "bytes_returned", b"bytes_returned", "data_files_pruned_by_bounds", b"data_files_pruned_by_bounds", "data_files_pruned_by_partition", b"data_files_pruned_by_partition", "data_files_pruned_by_sidecar", b"data_files_pruned_by_sidecar", "data_files_returned", b"data_files_returned", "data_files_total", b"data_files_total", "delete_files_returned", b"delete_files_returned", "rows_returned", b"rows_returned"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__rows_returned: _TypeAlias = _typing.Literal["rows_returned"]  # noqa: Y015
+    _WhichOneofArgType__rows_returned: _TypeAlias = _typing.Literal["_rows_returned", b"_rows_returned"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rows_returned) -> _WhichOneofReturnType__rows_returned | None: ...
 
 Global___ScanBundleSummary: _TypeAlias = ScanBundleSummary  # noqa: Y015
 

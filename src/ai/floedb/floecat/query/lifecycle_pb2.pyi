@@ -347,6 +347,7 @@ class BeginQueryRequest(_message.Message):
     TTL_FIELD_NUMBER: _builtins.int
     AS_OF_DEFAULT_FIELD_NUMBER: _builtins.int
     DEFAULT_CATALOG_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     query_id: _builtins.str
     """Chosen by the client if it likes; a duplicate is ALREADY_EXISTS. Made by the server otherwise."""
@@ -363,6 +364,8 @@ class BeginQueryRequest(_message.Message):
         """For inputs that name a time or the current snapshot: all resolve as of this instant."""
 
     @_builtins.property
+    def idempotency(self) -> _common_pb2.IdempotencyKey: ...
+    @_builtins.property
     def properties(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
     def __init__(
         self,
@@ -372,11 +375,12 @@ class BeginQueryRequest(_message.Message):
         ttl: _duration_pb2.Duration | None = ...,
         as_of_default: _timestamp_pb2.Timestamp | None = ...,
         default_catalog: _builtins.str = ...,
+        idempotency: _common_pb2.IdempotencyKey | None = ...,
         properties: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_default", b"as_of_default", "ttl", b"ttl"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_default", b"as_of_default", "idempotency", b"idempotency", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_default", b"as_of_default", "default_catalog", b"default_catalog", "inputs", b"inputs", "properties", b"properties", "query_id", b"query_id", "ttl", b"ttl"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_default", b"as_of_default", "default_catalog", b"default_catalog", "idempotency", b"idempotency", "inputs", b"inputs", "properties", b"properties", "query_id", b"query_id", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -69,8 +69,8 @@ class QueryServiceServicer:
 
     def BeginQuery(self, request, context):
         """Resolves the inputs and pins their snapshots, all as of one instant. The lease ends by EndQuery or at
-        `expires_at`. A query id that exists already is ALREADY_EXISTS; an input that can't be resolved is
-        NOT_FOUND and names it.
+        `expires_at`. A query id that exists already is ALREADY_EXISTS, unless replayed under its key; an
+        input that can't be resolved is NOT_FOUND and names it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

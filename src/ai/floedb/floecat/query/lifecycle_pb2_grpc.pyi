@@ -36,8 +36,8 @@ class QueryServiceStub:
     def __new__(cls, channel: _aio.Channel) -> QueryServiceAsyncStub: ...
     BeginQuery: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.BeginQueryRequest, _lifecycle_pb2.BeginQueryResponse]
     """Resolves the inputs and pins their snapshots, all as of one instant. The lease ends by EndQuery or at
-    `expires_at`. A query id that exists already is ALREADY_EXISTS; an input that can't be resolved is
-    NOT_FOUND and names it.
+    `expires_at`. A query id that exists already is ALREADY_EXISTS, unless replayed under its key; an
+    input that can't be resolved is NOT_FOUND and names it.
     """
     RenewQuery: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.RenewQueryRequest, _lifecycle_pb2.RenewQueryResponse]
     """Moves `expires_at` on; never backwards. NOT_FOUND once the lease is over."""
@@ -60,8 +60,8 @@ class QueryServiceAsyncStub(QueryServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     BeginQuery: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.BeginQueryRequest, _lifecycle_pb2.BeginQueryResponse]  # type: ignore[assignment]
     """Resolves the inputs and pins their snapshots, all as of one instant. The lease ends by EndQuery or at
-    `expires_at`. A query id that exists already is ALREADY_EXISTS; an input that can't be resolved is
-    NOT_FOUND and names it.
+    `expires_at`. A query id that exists already is ALREADY_EXISTS, unless replayed under its key; an
+    input that can't be resolved is NOT_FOUND and names it.
     """
     RenewQuery: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.RenewQueryRequest, _lifecycle_pb2.RenewQueryResponse]  # type: ignore[assignment]
     """Moves `expires_at` on; never backwards. NOT_FOUND once the lease is over."""
@@ -87,8 +87,8 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lifecycle_pb2.BeginQueryResponse, _abc.Awaitable[_lifecycle_pb2.BeginQueryResponse]]:
         """Resolves the inputs and pins their snapshots, all as of one instant. The lease ends by EndQuery or at
-        `expires_at`. A query id that exists already is ALREADY_EXISTS; an input that can't be resolved is
-        NOT_FOUND and names it.
+        `expires_at`. A query id that exists already is ALREADY_EXISTS, unless replayed under its key; an
+        input that can't be resolved is NOT_FOUND and names it.
         """
 
     @_abc_1.abstractmethod

@@ -69,7 +69,7 @@ class _ColumnStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ColumnSt
     DESCRIPTOR: _descriptor.EnumDescriptor
     COLUMN_STATUS_UNSPECIFIED: _ColumnStatus.ValueType  # 0
     COLUMN_STATUS_OK: _ColumnStatus.ValueType  # 1
-    """`column` is set."""
+    """Ready: `column` is set."""
     COLUMN_STATUS_FAILED: _ColumnStatus.ValueType  # 2
     """`failure` is set."""
 
@@ -78,7 +78,7 @@ class ColumnStatus(_ColumnStatus, metaclass=_ColumnStatusEnumTypeWrapper):
 
 COLUMN_STATUS_UNSPECIFIED: ColumnStatus.ValueType  # 0
 COLUMN_STATUS_OK: ColumnStatus.ValueType  # 1
-"""`column` is set."""
+"""Ready: `column` is set."""
 COLUMN_STATUS_FAILED: ColumnStatus.ValueType  # 2
 """`failure` is set."""
 Global___ColumnStatus: _TypeAlias = ColumnStatus  # noqa: Y015

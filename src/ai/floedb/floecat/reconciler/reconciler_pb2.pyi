@@ -34,7 +34,9 @@ class _CaptureModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CaptureMo
     METADATA_ONLY: _CaptureMode.ValueType  # 1
     """Catalog, table, view and snapshot metadata; no capture."""
     CAPTURE_ONLY: _CaptureMode.ValueType  # 2
-    """Statistics and index artifacts of destination tables that are named; no metadata."""
+    """Statistics and index artifacts of destination tables that are named; no metadata. What the
+    statistics engine calls STATS_ONLY is this mode with `CaptureScope.stats_requests`.
+    """
     METADATA_AND_CAPTURE: _CaptureMode.ValueType  # 3
     """Both, in one tree of jobs."""
 
@@ -45,7 +47,9 @@ CAPTURE_MODE_UNSPECIFIED: CaptureMode.ValueType  # 0
 METADATA_ONLY: CaptureMode.ValueType  # 1
 """Catalog, table, view and snapshot metadata; no capture."""
 CAPTURE_ONLY: CaptureMode.ValueType  # 2
-"""Statistics and index artifacts of destination tables that are named; no metadata."""
+"""Statistics and index artifacts of destination tables that are named; no metadata. What the
+statistics engine calls STATS_ONLY is this mode with `CaptureScope.stats_requests`.
+"""
 METADATA_AND_CAPTURE: CaptureMode.ValueType  # 3
 """Both, in one tree of jobs."""
 Global___CaptureMode: _TypeAlias = CaptureMode  # noqa: Y015
@@ -931,6 +935,62 @@ class GetReconcileJobResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetReconcileJobResponse: _TypeAlias = GetReconcileJobResponse  # noqa: Y015
+
+@_typing.final
+class ListFileExecutionResultsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    STATES_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def job_id(self) -> _common_pb2.ResourceId:
+        """An EXEC_FILE_GROUP job, or a PLAN_SNAPSHOT job for all of its groups."""
+
+    @_builtins.property
+    def states(self) -> _containers.RepeatedScalarFieldContainer[_capture_pb2.FileExecutionState.ValueType]:
+        """Only these states; none means all."""
+
+    @_builtins.property
+    def page(self) -> _common_pb2.PageRequest: ...
+    def __init__(
+        self,
+        *,
+        job_id: _common_pb2.ResourceId | None = ...,
+        states: _abc.Iterable[_capture_pb2.FileExecutionState.ValueType] | None = ...,
+        page: _common_pb2.PageRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id", "page", b"page"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id", "page", b"page", "states", b"states"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFileExecutionResultsRequest: _TypeAlias = ListFileExecutionResultsRequest  # noqa: Y015
+
+@_typing.final
+class ListFileExecutionResultsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[_capture_pb2.FileExecutionResult]: ...
+    @_builtins.property
+    def page(self) -> _common_pb2.PageResponse: ...
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[_capture_pb2.FileExecutionResult] | None = ...,
+        page: _common_pb2.PageResponse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page", "results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFileExecutionResultsResponse: _TypeAlias = ListFileExecutionResultsResponse  # noqa: Y015
 
 @_typing.final
 class GetReconcileJobTreeRequest(_message.Message):

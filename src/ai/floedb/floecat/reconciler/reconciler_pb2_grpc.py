@@ -60,6 +60,11 @@ class ReconcileControlStub:
                 request_serializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListReconcileJobsRequest.SerializeToString,
                 response_deserializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListReconcileJobsResponse.FromString,
                 _registered_method=True)
+        self.ListFileExecutionResults = channel.unary_unary(
+                '/ai.floedb.floecat.reconciler.ReconcileControl/ListFileExecutionResults',
+                request_serializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListFileExecutionResultsRequest.SerializeToString,
+                response_deserializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListFileExecutionResultsResponse.FromString,
+                _registered_method=True)
         self.GetFinalizedSnapshotStatus = channel.unary_unary(
                 '/ai.floedb.floecat.reconciler.ReconcileControl/GetFinalizedSnapshotStatus',
                 request_serializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.GetFinalizedSnapshotStatusRequest.SerializeToString,
@@ -124,6 +129,14 @@ class ReconcileControlServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListFileExecutionResults(self, request, context):
+        """Lists what became of each file of a group or snapshot, by file path, paged. Shows less, rather than
+        fail, when a payload is missing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetFinalizedSnapshotStatus(self, request, context):
         """Says whether one snapshot is finalized. FSS_PENDING without a record, also for an unknown snapshot.
         """
@@ -181,6 +194,11 @@ def add_ReconcileControlServicer_to_server(servicer, server):
                     servicer.ListReconcileJobs,
                     request_deserializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListReconcileJobsRequest.FromString,
                     response_serializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListReconcileJobsResponse.SerializeToString,
+            ),
+            'ListFileExecutionResults': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFileExecutionResults,
+                    request_deserializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListFileExecutionResultsRequest.FromString,
+                    response_serializer=ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListFileExecutionResultsResponse.SerializeToString,
             ),
             'GetFinalizedSnapshotStatus': grpc.unary_unary_rpc_method_handler(
                     servicer.GetFinalizedSnapshotStatus,
@@ -339,6 +357,33 @@ class ReconcileControl:
             '/ai.floedb.floecat.reconciler.ReconcileControl/ListReconcileJobs',
             ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListReconcileJobsRequest.SerializeToString,
             ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListReconcileJobsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFileExecutionResults(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ai.floedb.floecat.reconciler.ReconcileControl/ListFileExecutionResults',
+            ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListFileExecutionResultsRequest.SerializeToString,
+            ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2.ListFileExecutionResultsResponse.FromString,
             options,
             channel_credentials,
             insecure,

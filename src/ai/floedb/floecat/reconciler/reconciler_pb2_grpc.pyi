@@ -48,6 +48,10 @@ class ReconcileControlStub:
     """Returns a job with its descendants, bounded in depth and width."""
     ListReconcileJobs: _grpc.UnaryUnaryMultiCallable[_reconciler_pb2.ListReconcileJobsRequest, _reconciler_pb2.ListReconcileJobsResponse]
     """Lists root jobs, or one job's children, newest first, paged."""
+    ListFileExecutionResults: _grpc.UnaryUnaryMultiCallable[_reconciler_pb2.ListFileExecutionResultsRequest, _reconciler_pb2.ListFileExecutionResultsResponse]
+    """Lists what became of each file of a group or snapshot, by file path, paged. Shows less, rather than
+    fail, when a payload is missing.
+    """
     GetFinalizedSnapshotStatus: _grpc.UnaryUnaryMultiCallable[_reconciler_pb2.GetFinalizedSnapshotStatusRequest, _reconciler_pb2.GetFinalizedSnapshotStatusResponse]
     """Says whether one snapshot is finalized. FSS_PENDING without a record, also for an unknown snapshot."""
     CancelReconcileJob: _grpc.UnaryUnaryMultiCallable[_reconciler_pb2.CancelReconcileJobRequest, _reconciler_pb2.CancelReconcileJobResponse]
@@ -81,6 +85,10 @@ class ReconcileControlAsyncStub(ReconcileControlStub):
     """Returns a job with its descendants, bounded in depth and width."""
     ListReconcileJobs: _aio.UnaryUnaryMultiCallable[_reconciler_pb2.ListReconcileJobsRequest, _reconciler_pb2.ListReconcileJobsResponse]  # type: ignore[assignment]
     """Lists root jobs, or one job's children, newest first, paged."""
+    ListFileExecutionResults: _aio.UnaryUnaryMultiCallable[_reconciler_pb2.ListFileExecutionResultsRequest, _reconciler_pb2.ListFileExecutionResultsResponse]  # type: ignore[assignment]
+    """Lists what became of each file of a group or snapshot, by file path, paged. Shows less, rather than
+    fail, when a payload is missing.
+    """
     GetFinalizedSnapshotStatus: _aio.UnaryUnaryMultiCallable[_reconciler_pb2.GetFinalizedSnapshotStatusRequest, _reconciler_pb2.GetFinalizedSnapshotStatusResponse]  # type: ignore[assignment]
     """Says whether one snapshot is finalized. FSS_PENDING without a record, also for an unknown snapshot."""
     CancelReconcileJob: _aio.UnaryUnaryMultiCallable[_reconciler_pb2.CancelReconcileJobRequest, _reconciler_pb2.CancelReconcileJobResponse]  # type: ignore[assignment]
@@ -141,6 +149,16 @@ class ReconcileControlServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_reconciler_pb2.ListReconcileJobsResponse, _abc.Awaitable[_reconciler_pb2.ListReconcileJobsResponse]]:
         """Lists root jobs, or one job's children, newest first, paged."""
+
+    @_abc_1.abstractmethod
+    def ListFileExecutionResults(
+        self,
+        request: _reconciler_pb2.ListFileExecutionResultsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_reconciler_pb2.ListFileExecutionResultsResponse, _abc.Awaitable[_reconciler_pb2.ListFileExecutionResultsResponse]]:
+        """Lists what became of each file of a group or snapshot, by file path, paged. Shows less, rather than
+        fail, when a payload is missing.
+        """
 
     @_abc_1.abstractmethod
     def GetFinalizedSnapshotStatus(

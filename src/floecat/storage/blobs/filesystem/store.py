@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -13,13 +14,14 @@ from typing import BinaryIO, Final, TypeAlias
 from urllib.parse import quote, unquote
 
 from floecat.errors import InvalidArgumentError, NotFoundError
-from floecat.storage.blobs.filesystem.errors import translated
-from floecat.storage.blobs.filesystem.temporaries import Temporary, sweep
+from floecat.storage.blobs.files import translated
 from floecat.storage.blobs.filesystem.walk import walk
 from floecat.storage.blobs.names import check_listing, checked_name
 from floecat.storage.blobs.pending import PendingBlob, taken
 from floecat.storage.blobs.port import BlobInfo, BlobRef, BlobWriter
 from floecat.storage.blobs.stream import changed, checked_range, clipped, open_stream
+from floecat.storage.blobs.temporaries import Temporary, sweep
+from floecat.storage.folders import make_folder, sync_folder
 
 _Identity: TypeAlias = tuple[int, int, int]
 """A file's inode, time of change and size: what tells that it is still the one we hashed."""
@@ -37,20 +39,21 @@ class FilesystemBlobStore:
         self._base = self._root.as_uri() + "/"
         self._lock = Lock()
         self._verified: OrderedDict[BlobRef, _Identity] = OrderedDict()
-        with translated(str(root)):
-            self._temporaries.mkdir(parents=True, exist_ok=True)
-            _sync_folder(self._root.parent)
+        if root.exists() and not root.is_dir():
+            raise InvalidArgumentError(f"{root} is a file: the blob store needs a folder")
+        with translated(f"folder {root}"):
+            make_folder(self._temporaries)
             sweep(self._temporaries)
 
     @contextmanager
     def writer(self, name: str) -> Iterator[BlobWriter]:
         checked_name(name)
-        with translated(f"the blob {name!r}"):
+        with translated(f"blob {name!r}"):
             temporary = Temporary(self._temporaries)
         try:
             pending = PendingBlob(partial(_append, temporary, name))
             yield pending
-            with translated(f"the blob {name!r}"):
+            with translated(f"blob {name!r}"):
                 ref = pending.measured(self._base + quote(name))
                 temporary.sync()
                 self._publish(temporary.path, name, ref)
@@ -59,21 +62,21 @@ class FilesystemBlobStore:
             temporary.discard()
 
     def open(self, ref: BlobRef) -> BinaryIO:
-        with translated(ref.uri):
+        with translated(f"blob {ref.uri}"):
             descriptor = os.open(self._path(ref), os.O_RDONLY)
             if os.fstat(descriptor).st_size != ref.size:
                 os.close(descriptor)
                 raise changed(ref)
 
         def fetch(offset: int, length: int) -> bytes:
-            with translated(ref.uri):
+            with translated(f"blob {ref.uri}"):
                 return os.pread(descriptor, length, offset)
 
         return open_stream(ref, fetch, close=partial(os.close, descriptor))
 
     def read(self, ref: BlobRef, *, offset: int = 0, length: int | None = None) -> bytes:
         start, count = clipped(ref, offset, length)
-        with translated(ref.uri), self._path(ref).open("rb") as file:
+        with translated(f"blob {ref.uri}"), self._path(ref).open("rb") as file:
             if os.fstat(file.fileno()).st_size != ref.size:
                 raise changed(ref)
             file.seek(start)
@@ -81,37 +84,45 @@ class FilesystemBlobStore:
 
     def list(self, prefix: str = "", *, after: str | None = None, limit: int) -> Sequence[BlobInfo]:
         check_listing(prefix, after, limit)
-        with translated(str(self._root)):
+        with translated(f"folder {self._root}"):
             found = list(islice(walk(self._root, prefix, after), limit))
         return [BlobInfo(name, self._base + quote(name), size, at) for name, size, at in found]
 
     def delete(self, name: str) -> bool:
         path = self._root / checked_name(name)
         try:
-            with translated(f"the blob {name!r}"):
+            with translated(f"blob {name!r}"):
                 path.unlink()
         except NotFoundError:
             return False
         self._remove_empty_folders(path.parent)
         return True
 
-    def materialize(self, ref: BlobRef) -> Path:
+    def materialize(self, ref: BlobRef) -> BinaryIO:
         """The blob's own file: it is local already, so only verifying is left, once."""
-        path = self._path(ref)
-        with translated(ref.uri), path.open("rb") as file:
-            stat = os.fstat(file.fileno())
-            identity = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
-            with self._lock:
-                if self._verified.get(ref) == identity:
-                    self._verified.move_to_end(ref)
-                    return path
-            if hashlib.file_digest(file, "sha256").hexdigest() != ref.sha256:
-                raise changed(ref)
+        with translated(f"blob {ref.uri}"):
+            file = self._path(ref).open("rb")
+            try:
+                self._verify(ref, file)
+            except BaseException:
+                file.close()
+                raise
+            return file
+
+    def _verify(self, ref: BlobRef, file: BufferedReader) -> None:
+        stat = os.fstat(file.fileno())
+        identity = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        with self._lock:
+            if self._verified.get(ref) == identity:
+                self._verified.move_to_end(ref)
+                return
+        if hashlib.file_digest(file, "sha256").hexdigest() != ref.sha256:
+            raise changed(ref)
+        file.seek(0)
         with self._lock:
             self._verified[ref] = identity
             if len(self._verified) > _REMEMBERED:
                 self._verified.popitem(last=False)
-        return path
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -145,10 +156,10 @@ class FilesystemBlobStore:
 
     def _sync_folders(self, folder: Path) -> None:
         # All the way up: a folder that another writer made may not be on the disk yet.
-        _sync_folder(folder)
+        sync_folder(folder)
         while folder != self._root:
             folder = folder.parent
-            _sync_folder(folder)
+            sync_folder(folder)
 
     def _remove_empty_folders(self, folder: Path) -> None:
         with suppress(OSError):  # not empty
@@ -157,17 +168,8 @@ class FilesystemBlobStore:
                 folder = folder.parent
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder as durable as the files."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _append(temporary: Temporary, name: str, data: memoryview) -> None:
-    with translated(f"the blob {name!r}"):
+    with translated(f"blob {name!r}"):
         temporary.write(data)
 
 

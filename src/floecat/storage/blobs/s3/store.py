@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 import boto3
@@ -114,7 +113,7 @@ class S3BlobStore:
             return False
         return True
 
-    def materialize(self, ref: BlobRef) -> Path:
+    def materialize(self, ref: BlobRef) -> BinaryIO:
         return self._cache.materialize(ref, self.open)
 
     def close(self) -> None:

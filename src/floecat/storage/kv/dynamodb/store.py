@@ -26,7 +26,13 @@ from floecat.storage.kv.dynamodb.items import (
     number,
 )
 from floecat.storage.kv.dynamodb.table import prepare
-from floecat.storage.kv.limits import check_scan, checked_key, checked_operations, checked_partition
+from floecat.storage.kv.limits import (
+    check_limit,
+    check_scan,
+    checked_key,
+    checked_operations,
+    checked_partition,
+)
 from floecat.storage.kv.port import Key, Operation, Record
 from floecat.storage.kv.ranges import sort_range
 from floecat.storage.kv.versions import to_micros
@@ -130,6 +136,7 @@ class DynamoDbKeyValueStore:
 
     def sweep(self, limit: int) -> int:
         """Reads the whole table; DynamoDB's own expiry, which is on, does the daily sweeping."""
+        check_limit(limit)
         expired = self._pages(
             self._client.scan,
             FilterExpression=EXPIRED_FILTER,

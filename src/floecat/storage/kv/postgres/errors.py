@@ -9,6 +9,7 @@ from psycopg import errors as pg
 
 from floecat.errors import (
     FloecatError,
+    InvalidArgumentError,
     PermissionDeniedError,
     ResourceExhaustedError,
     UnavailableError,
@@ -38,6 +39,8 @@ def translate(error: psycopg.Error) -> FloecatError | None:
             | pg.InvalidAuthorizationSpecification()
         ):
             return PermissionDeniedError(f"PostgreSQL doesn't let us in: {error}")
+        case psycopg.ProgrammingError() if error.sqlstate is None:
+            return InvalidArgumentError(f"the PostgreSQL connection string is malformed: {error}")
         case pg.ReadOnlySqlTransaction():
             return UnavailableError(f"PostgreSQL takes no writes now: {error}")
         case psycopg.OperationalError() | psycopg.InterfaceError():

@@ -9,7 +9,13 @@ from psycopg_pool import ConnectionPool
 
 from floecat.clock import Clock, utc_now
 from floecat.errors import UnavailableError
-from floecat.storage.kv.limits import check_scan, checked_key, checked_operations, checked_partition
+from floecat.storage.kv.limits import (
+    check_limit,
+    check_scan,
+    checked_key,
+    checked_operations,
+    checked_partition,
+)
 from floecat.storage.kv.port import Key, Operation, Record
 from floecat.storage.kv.postgres import statements as sql
 from floecat.storage.kv.postgres.commits import Committer, Connection, Pool
@@ -48,6 +54,8 @@ class PostgresKeyValueStore:
         self._committer = Committer(self._pool, clock, patience)
         try:
             with translated():
+                # First alone: a pool only says that it couldn't connect, not why.
+                psycopg.connect(dsn, connect_timeout=int(patience.total_seconds()) or 1).close()
                 self._pool.open(wait=True, timeout=patience.total_seconds())
                 self._read(_set_up)
         except BaseException:
@@ -101,6 +109,7 @@ class PostgresKeyValueStore:
             digest, sort = index_key(checked_key(page[-1].key))
 
     def sweep(self, limit: int) -> int:
+        check_limit(limit)
         bindings = (self._now(), limit)
         with translated():
             return self._read(lambda connection: connection.execute(sql.SWEEP, bindings).rowcount)

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 
 from floecat.errors import DataLossError, FailedPreconditionError, IncompatibleStoreError
-from floecat.storage.kv.sqlite.errors import translated
+from floecat.storage.kv.sqlite.errors import Translation
 from floecat.storage.kv.sqlite.layout import APPLICATION_ID
 
 
@@ -15,7 +15,7 @@ def copy_database(source: Path, target: Path) -> None:
 
     Writers go on meanwhile. The copy is one file, on the disk when this returns.
     """
-    with translated(str(source)):
+    with Translation(str(source)):
         original = _open(source, apsw.SQLITE_OPEN_READWRITE)
         try:
             copy = _open(target, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
@@ -33,7 +33,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 def check_database(path: Path) -> None:
     """Raise unless the file is a sound store of ours."""
-    with translated(str(path)):
+    with Translation(str(path)):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             if connection.pragma("application_id") != APPLICATION_ID:
@@ -47,7 +47,7 @@ def check_database(path: Path) -> None:
 
 def require_unused(path: Path) -> None:
     """Raise if another process has the store open."""
-    with translated(str(path)):
+    with Translation(str(path)):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             # Leaving the write-ahead log needs the file for oneself; whoever opens it enters again.

@@ -4,7 +4,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -49,11 +49,14 @@ class Connections:
         self._opening = threading.Lock()
         self._writing = threading.Lock()
         self._local = threading.local()
-        self._writer = self._open()
+        self._writer = self._open(apsw.SQLITE_OPEN_CREATE)
 
     def reader(self) -> apsw.Connection:
         """This thread's own connection."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if self._closed:
+            self._local.connection = None  # `close` couldn't take it while we were reading
+            raise self._was_closed()
         if connection is None:
             connection = self._open()
             connection.pragma("query_only", True)
@@ -64,6 +67,8 @@ class Connections:
     def writing(self) -> Iterator[apsw.Connection]:
         """A transaction that holds the file's write lock: committed at the end, or rolled back."""
         with self._writing:
+            if self._closed:
+                raise self._was_closed()
             connection = self._writer
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -85,15 +90,16 @@ class Connections:
         with self._opening, self._writing:
             self._closed = True
             for connection in list(self._opened):
-                connection.close()
+                with suppress(apsw.ThreadingViolationError):  # in use; its thread will let go of it
+                    connection.close()
 
-    def _open(self) -> apsw.Connection:
+    def _open(self, flags: int = 0) -> apsw.Connection:
         with self._opening:
             if self._closed:
-                raise UnavailableError(f"the store {self._path} was closed")
+                raise self._was_closed()
             connection = apsw.Connection(
                 os.fspath(self._path),
-                flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE,
+                flags=apsw.SQLITE_OPEN_READWRITE | flags,
                 vfs=self._options.vfs,
             )
             connection.set_busy_timeout(self._options.busy_timeout // timedelta(milliseconds=1))
@@ -102,3 +108,6 @@ class Connections:
             connection.pragma("checkpoint_fullfsync", True)
             self._opened.add(connection)
             return connection
+
+    def _was_closed(self) -> UnavailableError:
+        return UnavailableError(f"the store {self._path} was closed")

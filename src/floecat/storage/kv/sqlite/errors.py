@@ -1,8 +1,5 @@
 """SQLite's failures in Floecat's words."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import apsw
 
 from floecat.errors import (
@@ -14,16 +11,25 @@ from floecat.errors import (
 )
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turn what SQLite raises inside into one of our errors; leave bugs as they are."""
-    try:
-        yield
-    except apsw.Error as error:
-        ours = translate(error, path)
-        if ours is None:
-            raise
-        raise ours from error
+class Translation:
+    """Turns what SQLite raises inside into one of our errors; leaves bugs as they are.
+
+    A class of its own, used by all calls, because a generator costs as much as a read does.
+    """
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, apsw.Error):
+            ours = translate(error, self._path)
+            if ours is not None:
+                raise ours from error
 
 
 def translate(error: apsw.Error, path: str) -> FloecatError | None:

@@ -1,6 +1,5 @@
 """The table inside the file, and how a new file gets it. Two processes may open it at once."""
 
-import os
 import random
 import time
 from pathlib import Path
@@ -8,7 +7,8 @@ from typing import Final
 
 import apsw
 
-from floecat.errors import IncompatibleStoreError
+from floecat.errors import DataLossError, IncompatibleStoreError
+from floecat.storage.folders import sync_folder
 from floecat.storage.kv.sqlite.connections import Connections
 from floecat.storage.kv.sqlite.statements import CREATE
 
@@ -31,7 +31,9 @@ def prepare(path: Path, connections: Connections, patience_seconds: float) -> No
         with connections.writing() as writer:
             writer.execute(CREATE)
             writer.pragma("application_id", APPLICATION_ID)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
+    else:
+        _require_table(path, connections)
 
 
 def _use_write_ahead_log(writer: apsw.Connection, patience_seconds: float) -> None:
@@ -48,10 +50,8 @@ def _use_write_ahead_log(writer: apsw.Connection, patience_seconds: float) -> No
             return
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new file's name as durable as its content."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _require_table(path: Path, connections: Connections) -> None:
+    with connections.exclusive_writer() as writer:
+        found = writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'record'").fetchall()
+    if not found:
+        raise DataLossError(f"{path} was a Floecat store, but its records are gone")

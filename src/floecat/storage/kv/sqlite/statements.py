@@ -19,6 +19,16 @@ SELECT value, version, expires_at FROM record
 WHERE partition = ?1 AND sort = ?2 AND (expires_at IS NULL OR expires_at > ?3)
 """
 
+
+def get_many(sorts: int) -> str:
+    """Some records of a partition. Here `?2` is now, and the sorts follow."""
+    places = ", ".join(["?"] * sorts)
+    return f"""
+SELECT sort, value, version, expires_at FROM record
+WHERE partition = ?1 AND (expires_at IS NULL OR expires_at > ?2) AND sort IN ({places})
+"""  # noqa: S608 - only question marks are put in
+
+
 GET_VERSION: Final = """
 SELECT version FROM record
 WHERE partition = ?1 AND sort = ?2 AND (expires_at IS NULL OR expires_at > ?3)

@@ -10,6 +10,7 @@ import apsw
 from floecat.clock import Clock, utc_now
 from floecat.storage.kv.limits import (
     EncodedKey,
+    check_limit,
     check_scan,
     checked_key,
     checked_operations,
@@ -19,8 +20,9 @@ from floecat.storage.kv.port import ABSENT, ANY, Check, Delete, Key, Operation, 
 from floecat.storage.kv.ranges import sort_range
 from floecat.storage.kv.sqlite import statements as sql
 from floecat.storage.kv.sqlite.connections import Connections, SqliteOptions
-from floecat.storage.kv.sqlite.errors import translated
+from floecat.storage.kv.sqlite.errors import Translation
 from floecat.storage.kv.sqlite.layout import prepare
+from floecat.storage.kv.sqlite.pages import PartitionPage, pages_of
 from floecat.storage.kv.versions import conflict, fresh_version, from_micros, to_micros
 
 _DUMP_PAGE: Final = 500
@@ -33,9 +35,9 @@ class SqliteKeyValueStore:
         self, path: Path, *, options: SqliteOptions | None = None, clock: Clock = utc_now
     ) -> None:
         self._clock = clock
-        self._path = str(path)
+        self._translated = Translation(str(path))
         chosen = options or SqliteOptions()
-        with translated(self._path):
+        with self._translated:
             self._connections = Connections(path, chosen)
             try:
                 prepare(path, self._connections, chosen.busy_timeout / timedelta(seconds=1))
@@ -47,8 +49,13 @@ class SqliteKeyValueStore:
         return self._get(key, checked_key(key))
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
-        encoded = [checked_key(key) for key in keys]
-        return [self._get(key, parts) for key, parts in zip(keys, encoded, strict=True)]
+        found: list[Record | None] = [None] * len(keys)
+        for page in list(pages_of(keys)):
+            rows = {row[0]: row[1:] for row in self._rows(page)}
+            for place, sort in zip(page.places, page.sorts, strict=True):
+                if sort in rows:
+                    found[place] = _record(keys[place], rows[sort])
+        return found
 
     def scan(
         self,
@@ -66,16 +73,18 @@ class SqliteKeyValueStore:
             return []
         low, high = covered.encoded()
         bindings = (encoded, low, self._now(), high, limit)
-        with translated(self._path):
+        with self._translated:
             reader = self._connections.reader()
-            rows = reader.execute(sql.SCAN_REVERSE if reverse else sql.SCAN, bindings)
-            return [_record(Key(partition, sort.decode()), *rest) for sort, *rest in rows]
+            rows: list[Any] = reader.execute(
+                sql.SCAN_REVERSE if reverse else sql.SCAN, bindings
+            ).fetchall()
+        return [_record(Key(partition, row[0].decode()), row[1:]) for row in rows]
 
     def commit(self, operations: Sequence[Operation]) -> None:
         keys = checked_operations(operations)
         if not operations:
             return
-        with translated(self._path), self._connections.writing() as connection:
+        with self._translated, self._connections.writing() as connection:
             now = self._now()
             for key, operation in zip(keys, operations, strict=True):
                 if not _apply(connection, key, operation, now):
@@ -85,32 +94,40 @@ class SqliteKeyValueStore:
         # A page at a time: one long read would keep the write-ahead log from being reset.
         partition, sort = checked_key(after) if after is not None else (b"", b"")
         while True:
-            with translated(self._path):
+            with self._translated:
                 bindings = (partition, sort, self._now(), _DUMP_PAGE)
                 reader = self._connections.reader()
                 rows: list[Any] = reader.execute(sql.DUMP, bindings).fetchall()
-            for partition, sort, *rest in rows:
-                yield _record(Key(partition.decode(), sort.decode()), *rest)
+            for row in rows:
+                partition, sort = row[:2]
+                yield _record(Key(partition.decode(), sort.decode()), row[2:])
             if len(rows) < _DUMP_PAGE:
                 return
 
     def sweep(self, limit: int) -> int:
-        with translated(self._path), self._connections.writing() as connection:
+        check_limit(limit)
+        with self._translated, self._connections.writing() as connection:
             connection.execute(sql.SWEEP, (self._now(), limit))
             return connection.changes()
 
     def close(self) -> None:
-        with translated(self._path):
+        with self._translated:
             self._connections.close()
 
     def _now(self) -> int:
         return to_micros(self._clock())
 
     def _get(self, key: Key, encoded: EncodedKey) -> Record | None:
-        with translated(self._path):
+        with self._translated:
             cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
             rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
-        return _record(key, *rows[0]) if rows else None
+        return _record(key, rows[0]) if rows else None
+
+    def _rows(self, page: PartitionPage) -> list[Any]:
+        with self._translated:
+            bindings = (page.partition, self._now(), *page.sorts)
+            statement = sql.get_many(len(page.sorts))
+            return self._connections.reader().execute(statement, bindings).fetchall()
 
 
 def _apply(connection: apsw.Connection, key: EncodedKey, operation: Operation, now: int) -> bool:
@@ -146,5 +163,6 @@ def _put(connection: apsw.Connection, key: EncodedKey, put: Put, now: int) -> bo
     return connection.changes() == 1
 
 
-def _record(key: Key, value: Any, version: Any, expires_at: Any) -> Record:
-    return Record(key, value, version, from_micros(expires_at))
+def _record(key: Key, row: tuple[Any, ...]) -> Record:
+    value, version, expires_at = row
+    return Record(key, value, version, None if expires_at is None else from_micros(expires_at))

@@ -23,6 +23,10 @@ class Temporary:
         """Append."""
         self._file.write(data)
 
+    def flush(self) -> None:
+        """Let others who open the file see everything written."""
+        self._file.flush()
+
     def sync(self) -> None:
         """Bring everything written to the disk."""
         self._file.flush()

@@ -1,4 +1,4 @@
-"""The operating system's failures in Floecat's words."""
+"""Failures of files, in Floecat's words: for every backend that has some."""
 
 import errno
 from collections.abc import Iterator
