@@ -120,10 +120,9 @@ def gc(
         )
         return
     verb = "would delete" if dry_run else "deleted"
-    print_done(
-        f"{verb} {report.deleted} of {report.blobs} blobs ({report.freed_bytes:,} bytes); "
-        f"{report.waiting} are unnamed, but not for {grace} yet"
-    )
+    print_done(f"{verb} {report.deleted} of {report.blobs} blobs ({report.freed_bytes:,} bytes)")
+    if report.waiting:
+        note(f"{report.waiting} more have no record, but not for {grace} yet: run it again then")
 
 
 @app.command(epilog="Example: floecat admin sweep")
