@@ -5,7 +5,8 @@ VENV    := .venv
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.installed
 PROTOS  := $(sort $(shell find proto -name '*.proto'))
-PYTEST  := $(BIN)/python -m pytest
+comma   := ,
+PYTEST  := $(BIN)/python -m pytest -n auto
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check format test demo serve proto lock bench interop soak audit docs clean
@@ -35,7 +36,8 @@ format: setup  ## rewrite the code the way `check` wants it
 	@$(BIN)/ruff format --quiet .
 
 test: setup  ## every test; FAST=1 leaves out what is slow
-	@$(PYTEST) $(if $(FAST),-m "not slow and not spark and not interop",-m "not interop") $(ARGS)
+	@$(PYTEST) -m "$(if $(FAST),not slow and not spark and not interop,not interop)" $(ARGS)
+	@echo "left out: tests against servers fetched with Maven (make interop)$(if $(FAST),$(comma) and with FAST=1 the slow ones and Spark)"
 
 demo: setup  ## the main job, on a small lakehouse made for it
 	@echo "make demo: nothing to show yet; it comes with the capture pipeline"; exit 1
@@ -54,7 +56,7 @@ bench: setup  ## measured comparisons against peers; writes build/bench.json
 	@$(BIN)/python -m bench $(ARGS)
 
 interop: setup  ## the same contracts against servers fetched with Maven
-	@$(PYTEST) -m interop $(ARGS)
+	@$(BIN)/python -m pytest -m interop $(ARGS)
 
 soak: setup  ## the long versions: more kills, more seeds, more rows
 	@SOAK=1 $(PYTEST) -m "not interop" $(ARGS)

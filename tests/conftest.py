@@ -1,8 +1,7 @@
 """Servers that tests share, started when the first test asks and ended with the session."""
 
 import socket
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -55,27 +54,3 @@ def unused_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-WHY_LEFT_OUT = {
-    "interop": "needs servers fetched with Maven: make interop",
-    "spark": "starts Spark, and FAST=1 leaves that out",
-    "slow": "takes long, and FAST=1 leaves that out",
-}
-LEFT_OUT = pytest.StashKey[Counter[str]]()
-
-
-def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count what a marker expression left out, by the marker that did it."""
-    for item in items:
-        counts = item.config.stash.setdefault(LEFT_OUT, Counter())
-        marker = next((name for name in WHY_LEFT_OUT if item.get_closest_marker(name)), "")
-        counts[WHY_LEFT_OUT.get(marker, "not asked for")] += 1
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Say what was left out and why, as skipped tests do."""
-    for why, count in config.stash.get(LEFT_OUT, Counter()).items():
-        terminalreporter.write_line(f"LEFT OUT [{count}] {why}")
