@@ -17,7 +17,8 @@ from floecat.types.values.calendar import python_date
 from floecat.types.values.decimals import scaled
 from floecat.types.values.plain import Value
 from floecat.types.values.scalars import read_string
-from floecat.types.values.units import NANOS_PER_DAY, nanos_per, numpy_moment
+from floecat.types.values.temporal import numpy_moment
+from floecat.types.values.units import NANOS_PER_DAY, nanos_per
 
 _JULIAN_EPOCH: Final = 2_440_588
 _LAYOUTS: Final = {"BOOLEAN": "<?", "INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
@@ -27,8 +28,8 @@ _UNSIGNED_LAYOUTS: Final = {"INT32": "<I", "INT64": "<Q"}
 def decode_parquet_value(column: ParquetColumn, data: bytes) -> Value | np.timedelta64:
     """The typed value of a statistic's bytes, ready for `ValueEncoders` and bounds.
 
-    Times are numpy's, which keep nanoseconds. Raises `InvalidValueError` naming the column when the
-    bytes can't be a value of it.
+    Times are numpy's, which keep nanoseconds, or a `Moment` where numpy would lose them. Raises
+    `InvalidValueError` naming the column when the bytes can't be a value of it.
     """
     try:
         return _decode(column, data)

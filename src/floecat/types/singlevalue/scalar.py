@@ -16,7 +16,8 @@ from floecat.types.singlevalue.primitives import Primitive, PrimitiveName
 from floecat.types.values.decimals import scaled, unscaled
 from floecat.types.values.plain import Value, python_value, read_value
 from floecat.types.values.scalars import read_string, read_uuid
-from floecat.types.values.units import NANOS_PER_DAY, numpy_moment
+from floecat.types.values.temporal import numpy_moment
+from floecat.types.values.units import NANOS_PER_DAY
 
 _POLICY: Final = TimestampPolicy()
 
