@@ -11,9 +11,8 @@ from floecat.types.aliases import ALIASES
 from floecat.types.errors import InvalidTypeError, UnsupportedTypeError, shown
 from floecat.types.kinds import IntervalRange, Kind
 from floecat.types.lexer import END, Token, tokens_of
-from floecat.types.logical import LogicalType, StructField, decimal_type
+from floecat.types.logical import MAX_DEPTH, LogicalType, StructField, decimal_type
 
-MAX_DEPTH: Final = 64
 _MAX_WORDS: Final = 3
 _CLOSING: Final = {"<": ">", "(": ")"}
 _YEAR_FIELDS: Final = ("year", "month")

@@ -172,6 +172,8 @@ def test_what_has_no_logical_type_is_named(text: str) -> None:
 def test_a_very_deep_type_is_refused_not_a_crash() -> None:
     with pytest.raises(InvalidTypeError, match="deep"):
         parse_type("ARRAY<" * 10_000)
+    with pytest.raises(InvalidTypeError, match="deep"):
+        parse_type("INT" + "[]" * 5_000)
 
 
 @given(st.text(max_size=40))
