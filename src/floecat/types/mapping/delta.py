@@ -35,7 +35,9 @@ _BARE: Final = {
     "void": types.VARIANT,  # all NULL; VARIANT promises least
     "null": types.VARIANT,
 }
-_PARSED: Final = re.compile(r"decimal|char|varchar|string|time|interval|geometry|geography")
+_PARSED: Final = re.compile(
+    r"(?:decimal|char|varchar|string|time|timestamp(?:_ntz|_ltz)?|interval|geometry|geography)\b"
+)
 """What has parameters that read in Spark as they do everywhere."""
 _PLAIN_TIMESTAMP: Final = re.compile(r"^timestamp(?!_)")
 _NAMES: Final = {
