@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from floecat.types import logical as types
 from floecat.types.encoding import ValueEncoders
 from floecat.types.errors import InvalidValueError, UnsupportedTypeError
 from floecat.types.mapping.parquet import (
@@ -123,17 +124,16 @@ def _raw_bounds(array: pa.Array, column: ParquetColumn, statistics: Any) -> list
     return [value.to_bytes(width, "big", signed=True) for value in unscaled]
 
 
-def test_int96_is_a_wall_clock() -> None:
+def test_int96_is_an_instant_unless_the_table_knows_better() -> None:
     column, _ = written(pa.array([0], pa.timestamp("ns")), use_deprecated_int96_timestamps=True)
     assert column.physical == "INT96"
-    assert str(from_parquet(column)) == "TIMESTAMP"
+    assert str(from_parquet(column)) == "TIMESTAMPTZ"
     data = struct.pack("<qi", 1_500, 2_440_588)
     assert decode_parquet_value(column, data) == np.datetime64(1_500, "ns")
-    ancient = struct.pack("<qi", 0, 0)  # noon of 4714 BC, when Julian days begin, less half a day
-    assert (
-        ENCODERS.encode_to_string(from_parquet(column), decode_parquet_value(column, ancient))
-        == "-4713-11-24T00:00:00"
-    )
+    ancient = struct.pack("<qi", 1, 0)  # noon of 4714 BC, when Julian days begin, less half a day
+    value = decode_parquet_value(column, ancient)
+    assert ENCODERS.encode_to_string(from_parquet(column), value) == "-4713-11-24T00:00:00Z"
+    assert ENCODERS.encode_to_string(types.TIMESTAMP, value) == "-4713-11-24T00:00:00"
 
 
 def test_an_unadjusted_timestamp_is_not_shifted(monkeypatch: pytest.MonkeyPatch) -> None:
