@@ -25,7 +25,7 @@ _NAMES: Final = {
     Kind.DOUBLE: ("double", "double precision", "float8", "float64"),
     Kind.DECIMAL: ("decimal", "numeric", "dec", "number"),
     Kind.DATE: ("date", "date32"),
-    Kind.TIME: ("time",),
+    Kind.TIME: ("time", "time_ns"),
     Kind.TIMESTAMP: ("timestamp", "timestamp_ntz", "timestamp_us", "timestamp_ns", "datetime"),
     Kind.TIMESTAMPTZ: (
         *("timestamptz", "timestamp_tz", "timestamp_ltz", "timestamptz_ns", "timestamptz_us"),
@@ -34,10 +34,13 @@ _NAMES: Final = {
         *("string", "varchar", "char", "text", "bpchar", "name", "nvarchar", "nchar", "clob"),
         *("character", "character varying", "char varying", "utf8", "large_string", "citext"),
         *("national character", "national character varying", "xml", "enum", "tinytext"),
+        *("character large object", "char large object"),
+        # Bits are written as their digits, which order as the bits do.
+        *("bit", "bit varying", "varbit", "bitstring"),
     ),
     Kind.BINARY: (
         *("binary", "varbinary", "bytea", "blob", "bytes", "fixed", "binary varying"),
-        *("large_binary", "geometry", "geography"),
+        *("large_binary", "binary large object", "geometry", "geography"),
     ),
     Kind.UUID: ("uuid", "guid"),
     Kind.JSON: ("json", "jsonb"),
@@ -45,7 +48,8 @@ _NAMES: Final = {
     Kind.ARRAY: ("array", "list"),
     Kind.MAP: ("map",),
     Kind.STRUCT: ("struct", "row"),
-    Kind.VARIANT: ("variant",),
+    # What Trino and Spark call the type of nothing but NULL.
+    Kind.VARIANT: ("variant", "unknown", "void"),
 }
 
 _SHORTHANDS: Final = {
@@ -57,3 +61,6 @@ ALIASES: Final[Mapping[str, LogicalType]] = MappingProxyType(
     {name: LogicalType(kind) for kind, names in _NAMES.items() for name in names} | _SHORTHANDS
 )
 """A name, one to three words, to the type it means without parameters."""
+
+ZONED_TIMES: Final = frozenset({"timetz", "time_tz"})
+"""Names of a time of day with a zone, which has no logical type."""

@@ -1,14 +1,15 @@
 """Bounds: a canonical string that no value passes, and whether a value is exactly there."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from floecat.types.kinds import Kind
 from floecat.types.logical import MAX_TEMPORAL_PRECISION, LogicalType
 from floecat.types.policy import TimestampPolicy
-from floecat.types.values.plain import format_value, read_value
+from floecat.types.values.floats import enclose_in_doubles, enclose_in_floats
+from floecat.types.values.plain import Plain, format_value, read_value
+from floecat.types.values.temporal import read_moment
 from floecat.types.values.units import NANOS_PER_DAY, NANOS_PER_SECOND
 
 _DEFAULT_POLICY: Final = TimestampPolicy()
@@ -31,9 +32,12 @@ def lower_bound(
 ) -> Bound | None:
     """The bound for a minimum, or None when the type or the value has none.
 
-    Time beyond the type's precision is cut off towards the past, and the bound is then not tight.
+    What the type can't hold exactly is rounded down, and the bound is then not tight.
     """
-    return _bound(logical, value, _round_down, policy, is_tight=is_tight)
+    if not logical.kind.is_orderable:
+        return None
+    low, high = _enclose(logical, value, policy)
+    return _bound(logical, low, is_tight=is_tight and low == high)
 
 
 def upper_bound(
@@ -45,40 +49,51 @@ def upper_bound(
 ) -> Bound | None:
     """The bound for a maximum, or None when the type or the value has none.
 
-    Time beyond the type's precision is rounded towards the future, and the bound then not tight.
+    What the type can't hold exactly is rounded up, and the bound is then not tight.
     """
-    return _bound(logical, value, _round_up, policy, is_tight=is_tight)
-
-
-def _bound(
-    logical: LogicalType,
-    value: object,
-    round_to_unit: Callable[[int, int], int],
-    policy: TimestampPolicy,
-    *,
-    is_tight: bool,
-) -> Bound | None:
     if not logical.kind.is_orderable:
         return None
-    plain = rounded = read_value(logical, value, policy)
+    low, high = _enclose(logical, value, policy)
+    return _bound(logical, high, is_tight=is_tight and low == high)
+
+
+def _bound(logical: LogicalType, plain: Plain, *, is_tight: bool) -> Bound | None:
     if isinstance(plain, float) and math.isnan(plain):
         return None  # NaN is counted, and bounds nothing
-    if logical.kind.is_temporal and isinstance(plain, int):
-        rounded = round_to_unit(plain, _unit_nanos(logical))
-    if logical.kind is Kind.TIME and rounded == NANOS_PER_DAY:
+    if logical.kind is Kind.TIME and plain == NANOS_PER_DAY:
         return None  # a time of day has no 24:00:00, and anything less would leave a value out
-    return Bound(format_value(logical, rounded), is_tight and rounded == plain)
+    return Bound(format_value(logical, plain), is_tight)
 
 
-def _round_down(count: int, unit: int) -> int:
-    return count // unit * unit
+def _enclose(logical: LogicalType, value: object, policy: TimestampPolicy) -> tuple[Plain, Plain]:
+    """The plain values, exact in the type's strings, that are below and above a value.
+
+    Nothing from the value on is below the first, and nothing up to it above the second. Both are
+    the value itself when that can be said of it.
+    """
+    match logical.kind:
+        case Kind.FLOAT:
+            return enclose_in_floats(value)
+        case Kind.DOUBLE:
+            return enclose_in_doubles(value)
+        case Kind.TIMESTAMP:
+            moment = read_moment(value)
+            if moment.is_wall_clock:
+                return _whole_units(logical, moment.nanos, moment.nanos)
+            # A clock that is put back shows some times twice, and not in the order of instants.
+            low, high = policy.earliest_from(moment.nanos), policy.latest_until(moment.nanos)
+            return _whole_units(logical, low, high)
+        case Kind.TIME | Kind.TIMESTAMPTZ:
+            nanos: Any = read_value(logical, value, policy)
+            return _whole_units(logical, nanos, nanos)
+        case _:
+            plain = read_value(logical, value, policy)
+            return plain, plain
 
 
-def _round_up(count: int, unit: int) -> int:
-    return -(-count // unit) * unit
-
-
-def _unit_nanos(logical: LogicalType) -> int:
+def _whole_units(logical: LogicalType, low: int, high: int) -> tuple[int, int]:
+    """The times rounded outwards to the last digit that is written."""
     precision = logical.temporal_precision
     digits = MAX_TEMPORAL_PRECISION if precision is None else precision
-    return int(NANOS_PER_SECOND // 10**digits)
+    unit = int(NANOS_PER_SECOND // 10**digits)
+    return low // unit * unit, -(-high // unit) * unit

@@ -11,7 +11,7 @@ def shown(value: object) -> str:
     """A value as a message shows it: not all of a megabyte, and even if Python won't print it."""
     try:
         text = repr(value)
-    except ValueError:  # more digits than Python converts to text
+    except (ValueError, RecursionError):  # more digits, or deeper, than Python converts to text
         return f"a very long {type(value).__name__}"
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 

@@ -4,7 +4,7 @@ Its text (`str`) is the canonical type string; `parse.parse_type` reads it back.
 """
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from typing_extensions import override
@@ -15,6 +15,8 @@ from floecat.types.kinds import IntervalRange, Kind
 MAX_DECIMAL_PRECISION: Final = 76
 MAX_TEMPORAL_PRECISION: Final = 6
 MAX_INTERVAL_LEADING_PRECISION: Final = 9
+MAX_DEPTH: Final = 40
+"""Protobuf reads messages up to 100 deep; a STRUCT takes two levels, and others are around it."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -39,9 +41,11 @@ class LogicalType:
     key: "LogicalType | None" = None
     value: "LogicalType | None" = None
     fields: "tuple[StructField, ...]" = ()
+    depth: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._refuse_foreign_parameters()
+        self._measure_depth()
         match self.kind:
             case Kind.DECIMAL:
                 self._check_decimal()
@@ -59,9 +63,17 @@ class LogicalType:
     def _refuse_foreign_parameters(self) -> None:
         allowed = _PARAMETERS.get(self.kind, frozenset())
         for parameter in fields(self)[1:]:
-            given = getattr(self, parameter.name) != parameter.default
-            if given and parameter.name not in allowed:
+            if parameter.name in allowed or not parameter.init:
+                continue
+            if getattr(self, parameter.name) != parameter.default:
                 raise InvalidTypeError(f"{self.kind.name} has no {parameter.name}; leave it out")
+
+    def _measure_depth(self) -> None:
+        parts = [self.element, self.key, self.value, *(part.type for part in self.fields)]
+        depth = 1 + max((part.depth for part in parts if part is not None), default=0)
+        if depth > MAX_DEPTH:
+            raise InvalidTypeError(f"types nest at most {MAX_DEPTH} deep, and this one goes deeper")
+        object.__setattr__(self, "depth", depth)
 
     def _check_range(self, parameter: str, low: int, high: int) -> None:
         given = getattr(self, parameter)
@@ -95,7 +107,7 @@ class LogicalType:
             raise InvalidTypeError("a MAP states both its key and its value, or neither")
 
     def _check_field_names(self) -> None:
-        names = [field.name for field in self.fields]
+        names = [each.name for each in self.fields]
         if len(set(names)) != len(names):
             raise InvalidTypeError(f"a STRUCT names a field twice: {', '.join(names)}")
 

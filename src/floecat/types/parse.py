@@ -7,14 +7,22 @@ Case and spaces don't matter: `DECIMAL(38,4)`, `timestamp (3) with time zone`, `
 from dataclasses import replace
 from typing import Final
 
-from floecat.types.aliases import ALIASES
+from floecat.types import logical as types
+from floecat.types.aliases import ALIASES, ZONED_TIMES
 from floecat.types.errors import InvalidTypeError, UnsupportedTypeError, shown
 from floecat.types.kinds import IntervalRange, Kind
 from floecat.types.lexer import END, Token, tokens_of
-from floecat.types.logical import LogicalType, StructField, decimal_type
+from floecat.types.logical import (
+    MAX_DECIMAL_PRECISION,
+    MAX_DEPTH,
+    LogicalType,
+    StructField,
+    decimal_type,
+)
 
-MAX_DEPTH: Final = 64
 _MAX_WORDS: Final = 3
+_MAX_NUMERIC_PRECISION: Final = 1_000
+"""PostgreSQL's NUMERIC goes as far, and then says as little as one without a precision."""
 _CLOSING: Final = {"<": ">", "(": ")"}
 _YEAR_FIELDS: Final = ("year", "month")
 _DAY_FIELDS: Final = ("day", "hour", "minute", "second")
@@ -63,7 +71,7 @@ class _Parser:
             case Kind.TIME | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
                 return self._temporal(logical)
             case Kind.DECIMAL:
-                return self._decimal(logical)
+                return self._decimal(name, logical)
             case Kind.FLOAT if name == "float":
                 return self._float(logical)
             case Kind.STRING | Kind.BINARY | Kind.INT:
@@ -73,26 +81,44 @@ class _Parser:
                 return logical
 
     def _name(self) -> tuple[str, LogicalType]:
-        """The longest name in the table that starts here."""
-        for count in range(_MAX_WORDS, 0, -1):
-            tokens = self._tokens[self._position : self._position + count]
-            name = " ".join(token.word for token in tokens)
-            if name in ALIASES:
-                self._position += len(tokens)
-                return name, ALIASES[name]
+        """The name that starts here, and what it means."""
+        name = self._find_name(self._position)
+        if name is not None:
+            self._position += len(name.split())
+            return name, ALIASES[name]
         if not self._peek().word:
             raise self._error()
+        if self._peek().word in ZONED_TIMES:
+            raise self._zoned_time()
         raise UnsupportedTypeError(
             f"{shown(self._peek().text)} in type {shown(self._text)} isn't a type Floecat knows"
         )
 
+    def _find_name(self, position: int) -> str | None:
+        """The longest name in the table that starts at a token."""
+        for count in range(_MAX_WORDS, 0, -1):
+            tokens = self._tokens[position : position + count]
+            name = " ".join(token.word for token in tokens)
+            if name in ALIASES:
+                return name
+        return None
+
     def _with_array_suffixes(self, logical: LogicalType) -> LogicalType:
-        while self._accept("["):
-            if self._peek().sort == "number":
-                self._take()
-            self._expect("]")
+        """`int[]`, `int[3][]`, `int array` and `int array[3]`."""
+        if self._accept_words("array"):
+            logical = LogicalType(Kind.ARRAY, element=logical)
+            self._accept_size()
+        while self._accept_size():
             logical = LogicalType(Kind.ARRAY, element=logical)
         return logical
+
+    def _accept_size(self) -> bool:
+        if not self._accept("["):
+            return False
+        if self._peek().sort == "number":
+            self._take()
+        self._expect("]")
+        return True
 
     def _array(self) -> LogicalType:
         closing = self._opening()
@@ -116,22 +142,35 @@ class _Parser:
         closing = self._opening()
         if closing is None or self._accept(closing):
             return LogicalType(Kind.STRUCT)
-        fields = [self._field()]
+        fields = [self._field(0)]
         while self._accept(","):
-            fields.append(self._field())
+            fields.append(self._field(len(fields)))
         self._expect(closing)
         return LogicalType(Kind.STRUCT, fields=tuple(fields))
 
-    def _field(self) -> StructField:
-        name = self._take()
-        if name.sort not in {"word", "quoted"}:
-            raise self._error()
-        self._accept(":")
+    def _field(self, index: int) -> StructField:
+        name = f"field{index}" if self._is_nameless() else self._field_name()
         logical = self.type()
         nullable = not self._accept_words("not", "null")
         if self._accept_words("comment"):
             self._take()
-        return StructField(name.text, logical, nullable)
+        return StructField(name, logical, nullable)
+
+    def _is_nameless(self) -> bool:
+        """Whether a field is only its type, as in `row(bigint, double precision)`.
+
+        Trino calls such fields `field0`, `field1` and so on, by their place.
+        """
+        follows = self._tokens[self._position + 1 : self._position + 2]
+        has_name = follows == [Token("mark", ":")] or self._find_name(self._position + 1)
+        return not has_name and self._find_name(self._position) is not None
+
+    def _field_name(self) -> str:
+        name = self._take()
+        if name.sort not in {"word", "quoted"}:
+            raise self._error()
+        self._accept(":")
+        return name.text
 
     def _temporal(self, logical: LogicalType) -> LogicalType:
         precision = self._numbers(at_most=1)
@@ -145,19 +184,23 @@ class _Parser:
         ):
             return logical
         if logical.kind is Kind.TIME:
-            raise UnsupportedTypeError(
-                f"{shown(self._text)}: a time of day with a zone has no logical type; use TIME"
-            )
+            raise self._zoned_time()
         return replace(logical, kind=Kind.TIMESTAMPTZ)
 
-    def _decimal(self, logical: LogicalType) -> LogicalType:
-        match self._numbers(at_most=2):
-            case [precision]:
-                return decimal_type(precision, 0)
-            case [precision, scale]:
-                return decimal_type(precision, scale)
-            case _:
-                return logical
+    def _zoned_time(self) -> UnsupportedTypeError:
+        return UnsupportedTypeError(
+            f"{shown(self._text)}: a time of day with a zone has no logical type; use TIME"
+        )
+
+    def _decimal(self, name: str, logical: LogicalType) -> LogicalType:
+        numbers = self._numbers(at_most=2)
+        if not numbers:
+            return logical
+        precision, scale = (*numbers, 0)[:2]
+        holds = max(precision, scale, precision - scale)
+        if name == "numeric" and MAX_DECIMAL_PRECISION < holds <= _MAX_NUMERIC_PRECISION:
+            return types.DECIMAL
+        return decimal_type(precision, scale)
 
     def _float(self, logical: LogicalType) -> LogicalType:
         """SQL's FLOAT(n) counts bits of the mantissa: up to 24 are single precision."""

@@ -17,6 +17,7 @@ from floecat.types.encoding import ValueEncoders
 from floecat.types.errors import InvalidValueError
 from floecat.types.kinds import IntervalRange, Kind
 from floecat.types.logical import LogicalType
+from floecat.types.values.intervals import read_interval
 from floecat.types.values.plain import python_value, read_value
 
 ENCODERS = ValueEncoders()
@@ -101,6 +102,11 @@ ENCODED: list[tuple[LogicalType, object, str]] = [
     (types.BINARY, uuid.UUID(int=1), "AAAAAAAAAAAAAAAAAAAAAQ=="),
     (types.UUID, uuid.UUID(int=2**128 - 1), "ffffffff-ffff-ffff-ffff-ffffffffffff"),
     (types.UUID, "F" * 32, "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+    (types.UUID, bytearray(16), "00000000-0000-0000-0000-000000000000"),
+    (types.UUID, memoryview(bytes(16)), "00000000-0000-0000-0000-000000000000"),
+    (types.DECIMAL, "0." + "1" * 1_000, "0." + "1" * 1_000),
+    (types.DECIMAL, Decimal("0E-2000"), "0"),
+    (types.TIMESTAMP, pa.scalar(2**63 - 1, pa.timestamp("s")), "+292277026596-12-04T15:30:07"),
     (types.UUID, bytes(16), "00000000-0000-0000-0000-000000000000"),
     (types.UUID, pa.scalar(bytes(16), pa.uuid()), "00000000-0000-0000-0000-000000000000"),
     (types.INTERVAL, "P1Y2M", "P1Y2M"),
@@ -111,7 +117,11 @@ ENCODED: list[tuple[LogicalType, object, str]] = [
     (types.INTERVAL, "P0D", "PT0S"),
     (types.INTERVAL, dt.timedelta(days=1, seconds=7_384, microseconds=5), "P1DT2H3M4.000005S"),
     (types.INTERVAL, np.timedelta64(3, "Y"), "P3Y"),
-    (types.INTERVAL, pa.scalar(-1, pa.duration("s")), "P-1DT23H59M59S"),
+    (types.INTERVAL, pa.scalar(-1, pa.duration("s")), "PT-1S"),
+    (types.INTERVAL, dt.timedelta(seconds=-1), "PT-1S"),
+    (types.INTERVAL, dt.timedelta(days=-1, seconds=-1), "P-1DT-1S"),
+    (types.INTERVAL, np.timedelta64(-1, "ms"), "PT-0.001S"),
+    (types.INTERVAL, "P-1DT23H59M59S", "P-1DT23H59M59S"),  # a day isn't always 24 hours
     (LogicalType(Kind.INTERVAL, interval_range=IntervalRange.YEAR_TO_MONTH), "P1Y", "P1Y"),
     (types.STRING, pa.array(["a"]).dictionary_encode()[0], "a"),
 ]
@@ -192,6 +202,24 @@ REFUSED: list[tuple[LogicalType, object]] = [
     (types.INTERVAL, "1 day"),
     (types.INTERVAL, "P99999999999Y"),
     (types.INTERVAL, 5),
+    (types.INTERVAL, pa.MonthDayNano([2**31, 0, 0])),
+    (types.INTERVAL, pa.MonthDayNano([0, 0, 2**63])),
+    (types.DATE, np.datetime64(2**62, "D")),
+    (types.DATE, np.datetime64(2**62, "Y")),
+    (types.DATE, np.datetime64(2**62, "M")),
+    (types.DATE, "+999999999999-01-01"),
+    (types.TIMESTAMP, np.datetime64(2**62, "D")),
+    (types.TIMESTAMPTZ, np.datetime64(2**62, "h")),
+    (types.DOUBLE, "1e400"),
+    (types.DOUBLE, "-1e400"),
+    (types.DOUBLE, 10**400),
+    (types.FLOAT, "1e39"),
+    (types.FLOAT, 10**400),
+    (types.FLOAT, 1e39),
+    (types.DOUBLE, "1e99999999999"),
+    (types.DECIMAL, "0." + "1" * 1_001),
+    (types.DECIMAL, "1" * 1_001),
+    (types.UUID, bytearray(15)),
     *((LogicalType(kind), "{}") for kind in Kind if not kind.is_orderable),
 ]
 
@@ -257,6 +285,32 @@ def test_encoding_is_idempotent(typed: tuple[LogicalType, Any]) -> None:
     logical, value = typed
     once = ENCODERS.encode_to_string(logical, value)
     assert ENCODERS.encode_to_string(logical, once) == once
+
+
+@given(
+    st.sampled_from([types.DATE, types.TIMESTAMP, types.TIMESTAMPTZ]),
+    st.integers(-(2**63) + 1, 2**63 - 1),
+    st.sampled_from(["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns"]),
+)
+def test_what_numpy_counts_is_refused_or_can_be_read_back(
+    logical: LogicalType, count: int, unit: Any
+) -> None:
+    try:
+        once = ENCODERS.encode_to_string(logical, np.datetime64(count, unit))
+    except InvalidValueError:
+        return
+    assert ENCODERS.encode_to_string(logical, once) == once
+    decoded = ENCODERS.decode_from_string(logical, once)
+    assert ENCODERS.encode_to_string(logical, decoded) == once
+
+
+@given(st.timedeltas())
+def test_the_parts_of_a_duration_have_its_sign(duration: dt.timedelta) -> None:
+    try:
+        forth, back = read_interval(duration), read_interval(-duration)
+    except InvalidValueError:
+        return
+    assert tuple(forth) == tuple(-part for part in back)
 
 
 @given(typed_values(VALUES))

@@ -1,13 +1,16 @@
 """A logical type can't be built wrong, and can't be changed."""
 
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pytest
 
 from floecat.types import logical as types
 from floecat.types.errors import InvalidTypeError
 from floecat.types.kinds import IntervalRange, Kind
-from floecat.types.logical import LogicalType, StructField, decimal_type
+from floecat.types.logical import MAX_DEPTH, LogicalType, StructField, decimal_type
+from floecat.types.messages import from_message, to_message
+from floecat.types.parse import parse_type
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,33 @@ def test_what_has_no_order() -> None:
     assert unordered == {
         *(Kind.INTERVAL, Kind.JSON, Kind.ARRAY, Kind.MAP, Kind.STRUCT, Kind.VARIANT),
     }
+
+
+def nested(depth: int) -> LogicalType:
+    """STRUCTs in STRUCTs, which take the most of a message's depth."""
+    logical = types.INT
+    for _ in range(depth - 1):
+        logical = LogicalType(Kind.STRUCT, fields=(StructField("a", logical),))
+    return logical
+
+
+def test_the_deepest_type_can_be_written_and_read_back() -> None:
+    deepest = nested(MAX_DEPTH)
+    assert deepest.depth == MAX_DEPTH
+    assert parse_type(str(deepest)) == deepest
+    data = to_message(deepest).SerializeToString()
+    assert from_message(type(to_message(deepest)).FromString(data)) == deepest
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kind": Kind.ARRAY, "element": nested(MAX_DEPTH)},
+        {"kind": Kind.MAP, "key": types.INT, "value": nested(MAX_DEPTH)},
+        {"kind": Kind.MAP, "key": nested(MAX_DEPTH), "value": types.INT},
+        {"kind": Kind.STRUCT, "fields": (StructField("a", nested(MAX_DEPTH)),)},
+    ],
+)
+def test_a_deeper_type_is_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(InvalidTypeError, match="deep"):
+        LogicalType(**parameters)

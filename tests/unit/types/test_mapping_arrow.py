@@ -9,7 +9,7 @@ from tests.support.types import logical_types
 from floecat.types import logical as types
 from floecat.types.errors import UnsupportedTypeError
 from floecat.types.kinds import Kind
-from floecat.types.logical import LogicalType
+from floecat.types.logical import MAX_DEPTH, LogicalType
 from floecat.types.mapping.arrow import from_arrow, from_arrow_field, to_arrow, to_arrow_field
 
 MAPPED: list[tuple[pa.DataType, str]] = [
@@ -103,9 +103,45 @@ def test_field_ids_survive() -> None:
 
 def test_an_unknown_type_names_the_column() -> None:
     union = pa.sparse_union([pa.field("a", pa.int32())])
-    with pytest.raises(UnsupportedTypeError, match="column 'odd'") as caught:
+    with pytest.raises(UnsupportedTypeError, match=r"column 'odd\.element'") as caught:
         from_arrow(pa.list_(union), "odd")
-    assert caught.value.metadata["column"] == "odd"
+    assert caught.value.metadata["column"] == "odd.element"
+
+
+UNION = pa.sparse_union([pa.field("a", pa.int32())])
+
+
+@pytest.mark.parametrize(
+    ("field", "path"),
+    [
+        (pa.field("top", pa.struct([("mid", pa.struct([("leaf", UNION)]))])), "top.mid.leaf"),
+        (pa.field("top", pa.map_(UNION, pa.int8())), "top.key"),
+        (pa.field("top", pa.map_(pa.int8(), pa.list_(UNION))), "top.value.element"),
+        (pa.field("top", pa.struct([("a", pa.int8()), ("a", pa.int8())])), "top"),
+        (pa.field("top", pa.list_(pa.decimal256(76, -10))), "top.element"),
+        (pa.field("top", pa.int8(), metadata={"PARQUET:field_id": "x"}), "top"),
+        (pa.field("top", pa.int8(), metadata={"PARQUET:field_id": b"\xff"}), "top"),
+        (pa.field("top", pa.int8(), metadata={"PARQUET:field_id": "4294967296"}), "top"),
+    ],
+)
+def test_every_error_names_the_whole_path(field: pa.Field, path: str) -> None:
+    with pytest.raises(UnsupportedTypeError, match=f"column '{path}'") as caught:
+        from_arrow_field(field)
+    assert caught.value.metadata["column"] == path
+
+
+def test_a_struct_that_can_not_be_written_names_the_whole_path() -> None:
+    field = from_arrow_field(pa.field("top", pa.struct([("mid", pa.null())])))
+    with pytest.raises(UnsupportedTypeError, match=r"column 'top\.mid'"):
+        to_arrow_field(field)
+
+
+def test_a_very_deep_type_is_refused() -> None:
+    deep = pa.int8()
+    for _ in range(MAX_DEPTH):
+        deep = pa.list_(deep)
+    with pytest.raises(UnsupportedTypeError, match="deep"):
+        from_arrow(deep, "a")
 
 
 @pytest.mark.parametrize("logical", [types.VARIANT, types.ARRAY, types.STRUCT, types.DECIMAL])

@@ -1,6 +1,7 @@
 """Delta's types, which are Spark's JSON types, and back."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from tests.support.types import logical_types
 from floecat.types import logical as types
 from floecat.types.errors import UnsupportedTypeError
 from floecat.types.kinds import Kind
-from floecat.types.logical import LogicalType
+from floecat.types.logical import MAX_DEPTH, LogicalType
 from floecat.types.mapping.delta import from_delta, from_delta_field, to_delta, to_delta_field
 
 
@@ -32,6 +33,9 @@ from floecat.types.mapping.delta import from_delta, from_delta_field, to_delta, 
         ("time(6)", "TIME(6)"),
         ("timestamp", "TIMESTAMPTZ"),
         ("timestamp_ntz", "TIMESTAMP"),
+        ("timestamp(3)", "TIMESTAMPTZ(3)"),
+        ("timestamp_ltz(3)", "TIMESTAMPTZ(3)"),
+        ("timestamp_ntz(3)", "TIMESTAMP(3)"),
         ("variant", "VARIANT"),
         ("void", "VARIANT"),
         ("interval", "INTERVAL"),
@@ -139,3 +143,50 @@ def test_a_malformed_field_is_a_proper_error() -> None:
 def test_what_delta_has_no_type_for_names_the_column(logical: LogicalType) -> None:
     with pytest.raises(UnsupportedTypeError, match="column 'odd'"):
         to_delta(logical, "odd")
+
+
+@pytest.mark.parametrize(("given", "field_id"), [(5, 5), ("5", 5)])
+def test_a_field_id_is_a_number(given: object, field_id: int) -> None:
+    metadata = {"delta.columnMapping.id": given}
+    field = from_delta_field({"name": "a", "type": "long", "metadata": metadata})
+    assert field.field_id == field_id
+    assert isinstance(field.field_id, int)
+
+
+@pytest.mark.parametrize("given", ["x", "5.0", 5.0, True, None, [5], 2**31])
+def test_what_is_no_field_id_names_the_column(given: object) -> None:
+    field = {"name": "a", "type": "long", "metadata": {"delta.columnMapping.id": given}}
+    with pytest.raises(UnsupportedTypeError, match=r"column 'outer\.a'"):
+        from_delta_field(field, "outer")
+
+
+def test_a_field_named_twice_names_the_column() -> None:
+    twice = {"type": "struct", "fields": [{"name": "b", "type": "long"}] * 2}
+    with pytest.raises(UnsupportedTypeError, match=r"column 'a'.*twice"):
+        from_delta(twice, "a")
+
+
+@pytest.mark.parametrize("count", [MAX_DEPTH, 2_000])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: {"type": "array", "elementType": inner},
+        lambda inner: {"type": "map", "keyType": inner, "valueType": "long"},
+        lambda inner: {"type": "struct", "fields": [{"name": "b", "type": inner}]},
+        lambda inner: {"type": "udt", "sqlType": inner},
+    ],
+)
+def test_a_very_deep_type_is_refused(wrap: Callable[[object], object], count: int) -> None:
+    deep: object = "long"
+    for _ in range(count):
+        deep = wrap(deep)
+    with pytest.raises(UnsupportedTypeError, match="deep"):
+        from_delta(deep, "a")
+
+
+def test_a_very_deep_unknown_type_is_a_proper_error() -> None:
+    deep: object = "long"
+    for _ in range(2_000):
+        deep = {"type": "bag", "of": deep}
+    with pytest.raises(UnsupportedTypeError, match="column 'a'"):
+        from_delta(deep, "a")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from tests.support.types import logical_types
 from floecat.types import logical as types
 from floecat.types.errors import UnsupportedTypeError
 from floecat.types.kinds import Kind
-from floecat.types.logical import LogicalType
+from floecat.types.logical import MAX_DEPTH, LogicalType
 from floecat.types.mapping.iceberg import (
     from_iceberg,
     from_iceberg_field,
@@ -121,3 +122,34 @@ def test_a_malformed_field_is_a_proper_error() -> None:
 def test_what_iceberg_has_no_type_for_names_the_column(logical: LogicalType) -> None:
     with pytest.raises(UnsupportedTypeError, match="column 'odd'"):
         to_iceberg(logical, "odd", itertools.count(1))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [{"id": 1, "name": "b", "type": "int"}, {"id": 2, "name": "b", "type": "int"}],
+        [{"id": "x", "name": "b", "type": "int"}],
+        [{"id": True, "name": "b", "type": "int"}],
+        [{"id": 1, "name": "b", "type": f"decimal({'9' * 5_000}, 2)"}],
+    ],
+)
+def test_every_error_names_the_column(fields: list[object]) -> None:
+    with pytest.raises(UnsupportedTypeError, match="column 'a"):
+        from_iceberg({"type": "struct", "fields": fields}, "a")
+
+
+@pytest.mark.parametrize("count", [MAX_DEPTH, 2_000])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: {"type": "list", "element": inner},
+        lambda inner: {"type": "map", "key": "int", "value": inner},
+        lambda inner: {"type": "struct", "fields": [{"id": 1, "name": "b", "type": inner}]},
+    ],
+)
+def test_a_very_deep_type_is_refused(wrap: Callable[[object], object], count: int) -> None:
+    deep: object = "int"
+    for _ in range(count):
+        deep = wrap(deep)
+    with pytest.raises(UnsupportedTypeError, match="deep"):
+        from_iceberg(deep, "a")

@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from floecat.types import logical as types
 from floecat.types.encoding import ValueEncoders
 from floecat.types.errors import InvalidValueError, UnsupportedTypeError
 from floecat.types.mapping.parquet import (
@@ -41,6 +44,10 @@ def plain(physical: str, value: Any) -> bytes:
     """Parquet's plain encoding of what pyarrow calls a raw statistic."""
     layouts = {"BOOLEAN": "<?", "INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
     return struct.pack(layouts[physical], value) if physical in layouts else bytes(value)
+
+
+def exactly_bytes(count: int) -> st.SearchStrategy[bytes]:
+    return st.binary(min_size=count, max_size=count)
 
 
 COLUMNS: list[tuple[pa.Array, str, list[str]]] = [
@@ -117,17 +124,16 @@ def _raw_bounds(array: pa.Array, column: ParquetColumn, statistics: Any) -> list
     return [value.to_bytes(width, "big", signed=True) for value in unscaled]
 
 
-def test_int96_is_a_wall_clock() -> None:
+def test_int96_is_an_instant_unless_the_table_knows_better() -> None:
     column, _ = written(pa.array([0], pa.timestamp("ns")), use_deprecated_int96_timestamps=True)
     assert column.physical == "INT96"
-    assert str(from_parquet(column)) == "TIMESTAMP"
+    assert str(from_parquet(column)) == "TIMESTAMPTZ"
     data = struct.pack("<qi", 1_500, 2_440_588)
     assert decode_parquet_value(column, data) == np.datetime64(1_500, "ns")
-    ancient = struct.pack("<qi", 0, 0)  # noon of 4714 BC, when Julian days begin, less half a day
-    assert (
-        ENCODERS.encode_to_string(from_parquet(column), decode_parquet_value(column, ancient))
-        == "-4713-11-24T00:00:00"
-    )
+    ancient = struct.pack("<qi", 1, 0)  # noon of 4714 BC, when Julian days begin, less half a day
+    value = decode_parquet_value(column, ancient)
+    assert ENCODERS.encode_to_string(from_parquet(column), value) == "-4713-11-24T00:00:00Z"
+    assert ENCODERS.encode_to_string(types.TIMESTAMP, value) == "-4713-11-24T00:00:00"
 
 
 def test_an_unadjusted_timestamp_is_not_shifted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +202,20 @@ def test_unknown_types_name_the_column(annotation: Annotation) -> None:
         ("FIXED_LEN_BYTE_ARRAY", Annotation("FLOAT16"), bytes(4)),
         ("BYTE_ARRAY", Annotation("DECIMAL", precision=9), b""),
         ("BYTE_ARRAY", Annotation("STRING"), b"\xff"),
+        ("BYTE_ARRAY", Annotation("DECIMAL", precision=9), b"\x7f" * 3_000),
+        ("INT32", Annotation("DECIMAL", precision=9, scale=10**9), bytes([1, 0, 0, 0])),
+        ("INT32", Annotation("DECIMAL", precision=9, scale=-(10**9)), bytes([1, 0, 0, 0])),
+        ("DOUBLE", Annotation("DECIMAL", precision=9), bytes(8)),
+        ("INT64", Annotation("TIME", unit="us"), struct.pack("<q", 2**63 - 1)),
+        ("INT64", Annotation("TIME", unit="us"), struct.pack("<q", -1)),
+        ("INT64", Annotation("TIME"), bytes(8)),
+        ("INT64", Annotation("TIMESTAMP"), bytes(8)),
+        ("DOUBLE", Annotation("TIMESTAMP", unit="us"), struct.pack("<d", float("nan"))),
+        ("DOUBLE", Annotation("DATE"), bytes(8)),
+        ("INT64", Annotation("DATE"), struct.pack("<q", -(2**63))),
+        ("FIXED_LEN_BYTE_ARRAY", Annotation("INTERVAL"), struct.pack("<III", 2**31, 0, 0)),
+        ("FIXED_LEN_BYTE_ARRAY", Annotation("INTERVAL"), bytes(11)),
+        ("INT128", Annotation("NONE"), bytes(16)),
     ],
 )
 def test_bytes_of_no_value_name_the_column(
@@ -210,3 +230,40 @@ def test_dates_beyond_pythons_years() -> None:
     value = decode_parquet_value(column, struct.pack("<i", 2**31 - 1))
     assert ENCODERS.encode_to_string(from_parquet(column), value) == "+5881580-07-11"
     assert decode_parquet_value(column, bytes(4)) == dt.date(1970, 1, 1)
+
+
+ANNOTATIONS = st.builds(
+    Annotation,
+    st.sampled_from(
+        [
+            *("NONE", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "INT", "STRING", "JSON", "UUID"),
+            *("FLOAT16", "INTERVAL", "BSON", "VARIANT", "HOLOGRAM"),
+        ]
+    ),
+    unit=st.sampled_from(["", "ms", "us", "ns"]),
+    is_signed=st.booleans(),
+    scale=st.integers(-(2**31), 2**31 - 1) | st.integers(0, 38),
+)
+PHYSICAL = st.sampled_from(
+    [
+        *("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE"),
+        *("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY", "INT128"),
+    ]
+)
+
+
+@given(PHYSICAL, ANNOTATIONS, st.sampled_from([1, 2, 4, 8, 12, 16, 600]).flatmap(exactly_bytes))
+def test_any_footer_gives_a_value_or_a_proper_error(
+    physical: str, annotation: Annotation, data: bytes
+) -> None:
+    column = ParquetColumn("a.b", physical, annotation)
+    try:
+        logical = from_parquet(column)
+        value = decode_parquet_value(column, data)
+    except (InvalidValueError, UnsupportedTypeError) as error:
+        located = error.metadata["column"]
+    else:
+        located = "a.b"
+        if logical.kind.is_orderable:
+            ENCODERS.encode_to_string(logical, value)
+    assert located == "a.b"

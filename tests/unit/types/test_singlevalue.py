@@ -161,6 +161,7 @@ def test_promoted_columns_decode_by_length(name: str, data: bytes, value: object
         ("timestamp_ns", dt.datetime(9999, 1, 1)),  # noqa: DTZ001  # a wall clock on purpose
         ("decimal(9, 2)", Decimal("0.001")),
         ("boolean", 1),
+        ("fixed[3]", bytes(4)),
         ("string", b"\xff"),
         ("timestamptz", dt.datetime(2024, 1, 1)),  # noqa: DTZ001  # refused for having no zone
     ],
@@ -184,6 +185,12 @@ def test_what_does_not_fit_is_refused(name: str, value: object) -> None:
         ("timestamp", bytes(3)),
         ("uuid", bytes(15)),
         ("decimal(9, 2)", b""),
+        ("decimal(9, 2)", bytes(17)),
+        ("decimal(38, 2)", b"\x01" * 20),
+        ("timestamp", struct.pack("<i", 2**31 - 1)),
+        ("timestamp_ns", struct.pack("<i", 106_752)),
+        ("timestamptz_ns", struct.pack("<i", -(2**31))),
+        ("fixed[3]", bytes(4)),
         ("string", b"\xff"),
     ],
 )
@@ -246,6 +253,8 @@ def _within(kind: Primitive, array: pa.Array) -> pa.Array:
         ("timestamptz", pa.array([0], pa.timestamp("us"))),
         ("time", pa.array([86_400]).cast(pa.int32()).view(pa.time32("s"))),
         ("string", pa.array([b"\xff"])),
+        ("fixed[3]", pa.array([b"1234", None, b"123"])),
+        ("fixed[3]", pa.array([b"1234"], pa.binary(4))),
         ("decimal(9, 1)", pa.array([Decimal("0.01")])),
     ],
 )
@@ -311,3 +320,41 @@ def test_an_impossible_decimal_is_refused() -> None:
 def test_primitives_print_as_they_are_read(name: str) -> None:
     assert str(primitive(name)) == name
     assert str(primitive(f" {name.upper()} ")) == name
+
+
+def test_a_bound_of_a_fixed_value_may_be_cut_short() -> None:
+    """Iceberg's writers cut the bounds of long `fixed` columns as they cut those of `binary`."""
+    kind, data = primitive("fixed[32]"), b"0123456789abcdef"
+    assert decode_single_value(kind, data) == encode_single_value(kind, data) == data
+    assert decode_single_values(kind, pa.array([data, None])).to_pylist() == [data, None]
+    assert encode_single_values(kind, pa.array([data, None])).to_pylist() == [data, None]
+
+
+def _scalar_text(kind: Primitive, data: bytes) -> str | None:
+    try:
+        return ValueEncoders().encode_to_string(kind.logical, decode_single_value(kind, data))
+    except InvalidValueError:
+        return None
+
+
+def _array_text(kind: Primitive, data: bytes) -> str | None:
+    try:
+        decoded = decode_single_values(kind, pa.array([data]))
+    except InvalidValueError:
+        return None
+    text: str = ValueEncoders().encode_array_to_strings(kind.logical, decoded)[0].as_py()
+    return text
+
+
+INTERESTING_COUNTS = st.sampled_from([-(2**63), 2**63 - 1, 0, -1, 86_400_000_000])
+
+
+@given(
+    st.sampled_from(sorted(PEER)),
+    st.binary(max_size=20)
+    | st.sampled_from([4, 8]).flatmap(lambda size: st.binary(min_size=size, max_size=size))
+    | INTERESTING_COUNTS.map(lambda count: struct.pack("<q", count)),
+)
+def test_arrays_take_and_refuse_the_bytes_that_scalars_do(name: str, data: bytes) -> None:
+    kind = primitive(name)
+    assert _array_text(kind, data) == _scalar_text(kind, data)

@@ -5,12 +5,13 @@ Spark's `timestamp` is an instant, so TIMESTAMPTZ; `timestamp_ntz` is TIMESTAMP.
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from floecat.types import logical as types
-from floecat.types.errors import InvalidTypeError, UnsupportedTypeError
+from floecat.types.errors import InvalidTypeError, UnsupportedTypeError, shown
 from floecat.types.kinds import IntervalRange, Kind
 from floecat.types.logical import LogicalType, StructField
+from floecat.types.mapping.place import Place, place_of_fields
 from floecat.types.parse import parse_type
 
 _FIELD_ID: Final = "delta.columnMapping.id"
@@ -34,8 +35,11 @@ _BARE: Final = {
     "void": types.VARIANT,  # all NULL; VARIANT promises least
     "null": types.VARIANT,
 }
-_PARSED: Final = re.compile(r"decimal|char|varchar|string|time|interval|geometry|geography")
+_PARSED: Final = re.compile(
+    r"(?:decimal|char|varchar|string|time|timestamp(?:_ntz|_ltz)?|interval|geometry|geography)\b"
+)
 """What has parameters that read in Spark as they do everywhere."""
+_PLAIN_TIMESTAMP: Final = re.compile(r"^timestamp(?!_)")
 _NAMES: Final = {
     Kind.BOOLEAN: "boolean",
     Kind.INT: "long",
@@ -58,41 +62,16 @@ _INTERVALS: Final = {
 
 
 def from_delta(delta_type: object, column: str) -> LogicalType:
-    """The logical type of a Delta type: a name, or the object of a struct, array or map."""
-    match delta_type:
-        case str():
-            return _from_name(delta_type, column)
-        case {"type": "struct", "fields": list(fields)}:
-            return LogicalType(
-                Kind.STRUCT, fields=tuple(from_delta_field(field, column) for field in fields)
-            )
-        case {"type": "array", "elementType": element}:
-            return LogicalType(Kind.ARRAY, element=from_delta(element, f"{column}.element"))
-        case {"type": "map", "keyType": key, "valueType": value}:
-            return LogicalType(
-                Kind.MAP,
-                key=from_delta(key, f"{column}.key"),
-                value=from_delta(value, f"{column}.value"),
-            )
-        case {"type": "udt", "sqlType": stored}:
-            return from_delta(stored, column)
-        case _:
-            raise _unsupported(delta_type, column)
+    """The logical type of a Delta type: a name, or the object of a struct, array or map.
+
+    Raises `UnsupportedTypeError` naming the column.
+    """
+    return _from_delta(delta_type, Place(column))
 
 
-def from_delta_field(field: Mapping[str, Any], parent: str = "") -> StructField:
+def from_delta_field(field: object, parent: str = "") -> StructField:
     """A field of a schema or struct, with the id that column mapping gave it."""
-    match field:
-        case {"name": str(name), "type": delta_type, **rest}:
-            path = f"{parent}.{name}" if parent else name
-            return StructField(
-                name=name,
-                type=from_delta(delta_type, path),
-                nullable=rest.get("nullable", True),
-                field_id=(rest.get("metadata") or {}).get(_FIELD_ID),
-            )
-        case _:
-            raise _unsupported(field, parent)
+    return _from_field(field, place_of_fields(parent))
 
 
 def to_delta(logical: LogicalType, column: str) -> str | dict[str, object]:
@@ -124,7 +103,7 @@ def to_delta(logical: LogicalType, column: str) -> str | dict[str, object]:
         case LogicalType(kind=kind) if kind in _NAMES:
             return _NAMES[kind]
         case _:
-            raise _unsupported(logical, column)
+            raise _unsupported(str(logical), Place(column))
 
 
 def to_delta_field(field: StructField, parent: str = "") -> dict[str, object]:
@@ -138,21 +117,61 @@ def to_delta_field(field: StructField, parent: str = "") -> dict[str, object]:
     }
 
 
-def _from_name(name: str, column: str) -> LogicalType:
+def _from_delta(delta_type: object, place: Place) -> LogicalType:
+    with place.naming():
+        match delta_type:
+            case str():
+                return _from_name(delta_type, place)
+            case {"type": "struct", "fields": list(fields)}:
+                members = tuple(_from_field(field, place) for field in fields)
+                return LogicalType(Kind.STRUCT, fields=members)
+            case {"type": "array", "elementType": element}:
+                inner = _from_delta(element, place.inside("element"))
+                return LogicalType(Kind.ARRAY, element=inner)
+            case {"type": "map", "keyType": key, "valueType": value}:
+                return LogicalType(
+                    Kind.MAP,
+                    key=_from_delta(key, place.inside("key")),
+                    value=_from_delta(value, place.inside("value")),
+                )
+            case {"type": "udt", "sqlType": stored}:
+                return _from_delta(stored, place.unwrapped())
+            case _:
+                raise _unsupported(shown(delta_type), place)
+
+
+def _from_field(field: object, parent: Place) -> StructField:
+    match field:
+        case {"name": str(name), "type": delta_type, **rest}:
+            place = parent.inside(name)
+            return StructField(
+                name=name,
+                type=_from_delta(delta_type, place),
+                nullable=rest.get("nullable") is not False,
+                field_id=_field_id(rest.get("metadata"), place),
+            )
+        case _:
+            raise _unsupported(shown(field), parent)
+
+
+def _field_id(metadata: object, place: Place) -> int | None:
+    if not isinstance(metadata, Mapping) or _FIELD_ID not in metadata:
+        return None
+    return place.field_id(metadata[_FIELD_ID])
+
+
+def _from_name(name: str, place: Place) -> LogicalType:
     spelled = name.strip().lower()
     if spelled in _BARE:
         return _BARE[spelled]
     if _PARSED.match(spelled) is None:
-        raise _unsupported(name, column)
+        raise _unsupported(shown(name), place)
     try:
-        return parse_type(spelled)
+        return parse_type(_PLAIN_TIMESTAMP.sub("timestamp_ltz", spelled))
     except (InvalidTypeError, UnsupportedTypeError) as error:
-        raise _unsupported(name, column) from error
+        raise _unsupported(shown(name), place) from error
 
 
-def _unsupported(source: object, column: str) -> UnsupportedTypeError:
-    return UnsupportedTypeError(
-        f"column {column!r}: {source} has no counterpart in Delta's types that Floecat knows; "
-        "leave the column out",
-        metadata={"column": column, "type": str(source)},
-    )
+def _unsupported(source: str, place: Place) -> UnsupportedTypeError:
+    problem = f"{source} has no counterpart in Delta's types that Floecat knows"
+    return place.unsupported(f"{problem}; leave the column out", source)

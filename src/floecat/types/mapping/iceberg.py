@@ -4,13 +4,14 @@ Version 3 included: nanosecond timestamps, `variant`, `unknown` (all NULL, so VA
 `geometry` and `geography`, whose values are bytes.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from floecat.types import logical as types
-from floecat.types.errors import InvalidTypeError, UnsupportedTypeError
+from floecat.types.errors import UnsupportedTypeError, shown
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType, StructField
+from floecat.types.mapping.place import Place, place_of_fields
 from floecat.types.singlevalue.primitives import find_primitive, primitive_of_logical
 
 _BARE: Final = {"variant": types.VARIANT, "unknown": types.VARIANT}
@@ -18,39 +19,16 @@ _GEOSPATIAL: Final = ("geometry", "geography")
 
 
 def from_iceberg(iceberg_type: object, column: str) -> LogicalType:
-    """The logical type of an Iceberg type: a name, or the object of a struct, list or map."""
-    match iceberg_type:
-        case str():
-            return _from_name(iceberg_type, column)
-        case {"type": "struct", "fields": list(fields)}:
-            return LogicalType(
-                Kind.STRUCT, fields=tuple(from_iceberg_field(field, column) for field in fields)
-            )
-        case {"type": "list", "element": element}:
-            return LogicalType(Kind.ARRAY, element=from_iceberg(element, f"{column}.element"))
-        case {"type": "map", "key": key, "value": value}:
-            return LogicalType(
-                Kind.MAP,
-                key=from_iceberg(key, f"{column}.key"),
-                value=from_iceberg(value, f"{column}.value"),
-            )
-        case _:
-            raise _unsupported(iceberg_type, column)
+    """The logical type of an Iceberg type: a name, or the object of a struct, list or map.
+
+    Raises `UnsupportedTypeError` naming the column.
+    """
+    return _from_iceberg(iceberg_type, Place(column))
 
 
-def from_iceberg_field(field: Mapping[str, Any], parent: str = "") -> StructField:
+def from_iceberg_field(field: object, parent: str = "") -> StructField:
     """A field of a schema or struct, with its id."""
-    match field:
-        case {"id": int(field_id), "name": str(name), "type": iceberg_type, **rest}:
-            path = f"{parent}.{name}" if parent else name
-            return StructField(
-                name=name,
-                type=from_iceberg(iceberg_type, path),
-                nullable=not rest.get("required", False),
-                field_id=field_id,
-            )
-        case _:
-            raise _unsupported(field, parent)
+    return _from_field(field, place_of_fields(parent))
 
 
 def to_iceberg(
@@ -102,23 +80,53 @@ def to_iceberg_field(
     }
 
 
-def _from_name(name: str, column: str) -> LogicalType:
+def _from_iceberg(iceberg_type: object, place: Place) -> LogicalType:
+    with place.naming():
+        match iceberg_type:
+            case str():
+                return _from_name(iceberg_type, place)
+            case {"type": "struct", "fields": list(fields)}:
+                members = tuple(_from_field(field, place) for field in fields)
+                return LogicalType(Kind.STRUCT, fields=members)
+            case {"type": "list", "element": element}:
+                inner = _from_iceberg(element, place.inside("element"))
+                return LogicalType(Kind.ARRAY, element=inner)
+            case {"type": "map", "key": key, "value": value}:
+                return LogicalType(
+                    Kind.MAP,
+                    key=_from_iceberg(key, place.inside("key")),
+                    value=_from_iceberg(value, place.inside("value")),
+                )
+            case _:
+                raise _unsupported(iceberg_type, place)
+
+
+def _from_field(field: object, parent: Place) -> StructField:
+    match field:
+        case {"id": field_id, "name": str(name), "type": iceberg_type, **rest}:
+            place = parent.inside(name)
+            return StructField(
+                name=name,
+                type=_from_iceberg(iceberg_type, place),
+                nullable=not rest.get("required", False),
+                field_id=place.field_id(field_id),
+            )
+        case _:
+            raise _unsupported(field, parent)
+
+
+def _from_name(name: str, place: Place) -> LogicalType:
     spelled = name.strip().lower()
     if spelled in _BARE:
         return _BARE[spelled]
     if spelled.partition("(")[0].strip() in _GEOSPATIAL:
         return types.BINARY
-    try:
-        primitive = find_primitive(spelled)
-    except InvalidTypeError as error:
-        raise _unsupported(name, column) from error
+    primitive = find_primitive(spelled)
     if primitive is None:
-        raise _unsupported(name, column)
+        raise _unsupported(name, place)
     return primitive.logical
 
 
-def _unsupported(source: object, column: str) -> UnsupportedTypeError:
-    return UnsupportedTypeError(
-        f"column {column!r}: {source!r} isn't an Iceberg type Floecat knows; leave the column out",
-        metadata={"column": column, "type": str(source)},
-    )
+def _unsupported(source: object, place: Place) -> UnsupportedTypeError:
+    problem = f"{shown(source)} isn't an Iceberg type Floecat knows; leave the column out"
+    return place.unsupported(problem, shown(source))

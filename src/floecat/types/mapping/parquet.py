@@ -1,7 +1,8 @@
 """Parquet's leaf columns to logical types: by logical type, else converted, else physical type.
 
-INT96 is a TIMESTAMP: it has no zone, and readers agree on taking it as a wall clock. Writing goes
-through `arrow`, whose types pyarrow stores as Parquet.
+INT96 is a TIMESTAMPTZ: the format doesn't say, but Spark and Hive wrote instants into it, and Spark
+and Iceberg read it as one. A table that declares its columns knows better; the values fit either.
+Writing goes through `arrow`, whose types pyarrow stores as Parquet.
 """
 
 import json
@@ -125,7 +126,7 @@ _PHYSICAL: Final = {
     "BOOLEAN": types.BOOLEAN,
     "INT32": types.INT,
     "INT64": types.INT,
-    "INT96": types.TIMESTAMP,
+    "INT96": types.TIMESTAMPTZ,
     "FLOAT": types.FLOAT,
     "DOUBLE": types.DOUBLE,
     "BYTE_ARRAY": types.BINARY,

@@ -12,11 +12,10 @@ from floecat.types.arrays.ragged import Counts, rows_by_length
 from floecat.types.arrays.strings import checked_text
 from floecat.types.errors import InvalidValueError
 from floecat.types.singlevalue.primitives import Primitive, PrimitiveName
-from floecat.types.singlevalue.scalar import wrong_length
+from floecat.types.singlevalue.scalar import decimal_width, wrong_length
 from floecat.types.values.units import MICROS_PER_DAY, NANOS_PER_DAY
 
 _INT64_MAX: Final = (1 << 63) - 1
-_MAX_DECIMAL128_DIGITS: Final = 38
 
 
 def decode_single_values(primitive: Primitive, array: pa.Array) -> pa.Array:
@@ -25,8 +24,10 @@ def decode_single_values(primitive: Primitive, array: pa.Array) -> pa.Array:
     match primitive.name:
         case PrimitiveName.STRING:
             return _decode_text(array)
-        case PrimitiveName.BINARY | PrimitiveName.FIXED:
+        case PrimitiveName.BINARY:
             return array
+        case PrimitiveName.FIXED:
+            return _decode_fixed(primitive, array)
         case PrimitiveName.UUID:
             return _decode_uuids(primitive, array)
         case PrimitiveName.DECIMAL:
@@ -80,9 +81,9 @@ def _timestamp_type(primitive: Primitive) -> pa.DataType:
 
 
 def _decode_decimals(primitive: Primitive, array: pa.Array) -> pa.Array:
-    wide = primitive.precision > _MAX_DECIMAL128_DIGITS
-    arrow_type = (pa.decimal256 if wide else pa.decimal128)(primitive.precision, primitive.scale)
-    width = arrow_type.byte_width
+    width = decimal_width(primitive)
+    of_width = pa.decimal128 if width == 16 else pa.decimal256
+    arrow_type = of_width(primitive.precision, primitive.scale)
     values = np.zeros((len(array), width), dtype=np.uint8)
     for positions, rows in rows_by_length(array):
         length = rows.shape[1]
@@ -93,6 +94,13 @@ def _decode_decimals(primitive: Primitive, array: pa.Array) -> pa.Array:
     data = pa.py_buffer(np.ascontiguousarray(values[:, ::-1]))
     decimals = pa.Array.from_buffers(arrow_type, len(array), [None, data])
     return pc.if_else(array.is_valid(), decimals, pa.scalar(None, arrow_type))
+
+
+def _decode_fixed(primitive: Primitive, array: pa.Array) -> pa.Array:
+    longest = pc.max(pc.binary_length(array)).as_py() or 0
+    if longest > primitive.length:
+        raise wrong_length(primitive, longest)
+    return array
 
 
 def _decode_uuids(primitive: Primitive, array: pa.Array) -> pa.Array:

@@ -65,14 +65,22 @@ def _encode_vectorised(primitive: Primitive, array: pa.Array) -> pa.Array | None
             return _little_endian(_with_one_nan(array.cast(pa.float64())))
         case PrimitiveName.STRING if is_text(arrow_type) or is_binary(arrow_type):
             return checked_text(array).cast(pa.large_binary())
-        case PrimitiveName.BINARY | PrimitiveName.FIXED if is_binary(arrow_type):
-            return array.cast(pa.large_binary())
-        case PrimitiveName.UUID if arrow_type == pa.binary(16):
-            return array.cast(pa.large_binary())
+        case PrimitiveName.BINARY | PrimitiveName.FIXED | PrimitiveName.UUID:
+            return array.cast(pa.large_binary()) if _is_as_it_is(primitive, array) else None
         case PrimitiveName.DECIMAL:
             return _encode_decimals(primitive, array)
         case _:
             return _encode_temporal(primitive, array)
+
+
+def _is_as_it_is(primitive: Primitive, array: pa.Array) -> bool:
+    """Whether the array's values already are the bytes."""
+    if primitive.name is PrimitiveName.UUID:
+        return bool(array.type == pa.binary(16))
+    if not is_binary(array.type):
+        return False
+    has_any_length = primitive.name is PrimitiveName.BINARY
+    return has_any_length or bool(pc.max(pc.binary_length(array)).as_py() <= primitive.length)
 
 
 def _encode_temporal(primitive: Primitive, array: pa.Array) -> pa.Array | None:

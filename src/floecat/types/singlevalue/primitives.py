@@ -17,7 +17,9 @@ from floecat.types.errors import InvalidTypeError, UnsupportedTypeError
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 
-_SPELLING: Final = re.compile(r"([a-z_]+)\s*(?:[\[(]\s*([0-9]+)\s*(?:,\s*([0-9]+)\s*)?[\])])?")
+_SPELLING: Final = re.compile(
+    r"([a-z_]+)\s*(?:[\[(]\s*([0-9]{1,9})\s*(?:,\s*([0-9]{1,9})\s*)?[\])])?"
+)
 MAX_ICEBERG_PRECISION: Final = 38
 
 

@@ -12,13 +12,15 @@ import numpy as np
 
 from floecat.types.errors import InvalidValueError
 from floecat.types.policy import TimestampPolicy
-from floecat.types.singlevalue.primitives import Primitive, PrimitiveName
+from floecat.types.singlevalue.primitives import MAX_ICEBERG_PRECISION, Primitive, PrimitiveName
 from floecat.types.values.decimals import scaled, unscaled
 from floecat.types.values.plain import Value, python_value, read_value
 from floecat.types.values.scalars import read_string, read_uuid
-from floecat.types.values.units import NANOS_PER_DAY, numpy_moment
+from floecat.types.values.temporal import numpy_moment
+from floecat.types.values.units import NANOS_PER_DAY
 
 _POLICY: Final = TimestampPolicy()
+_INT64_MAX: Final = (1 << 63) - 1
 
 _LAYOUTS: Final = {
     PrimitiveName.BOOLEAN: {1: "<?"},
@@ -44,7 +46,9 @@ def encode_single_value(primitive: Primitive, value: object) -> bytes:
             return bytes(plain.encode())
         case PrimitiveName.UUID:
             return bytes(plain.bytes)
-        case PrimitiveName.FIXED | PrimitiveName.BINARY:
+        case PrimitiveName.FIXED:
+            return check_fixed(primitive, bytes(plain))
+        case PrimitiveName.BINARY:
             return bytes(plain)
         case PrimitiveName.DECIMAL:
             return _minimal_big_endian(unscaled(plain, primitive.scale))
@@ -63,7 +67,9 @@ def decode_single_value(primitive: Primitive, data: bytes) -> Value:
             return read_string(data)
         case PrimitiveName.UUID:
             return read_uuid(data)
-        case PrimitiveName.FIXED | PrimitiveName.BINARY:
+        case PrimitiveName.FIXED:
+            return check_fixed(primitive, data)
+        case PrimitiveName.BINARY:
             return data
         case PrimitiveName.DECIMAL:
             return _decode_decimal(primitive, data)
@@ -83,6 +89,21 @@ def wrong_length(primitive: Primitive, length: int) -> InvalidValueError:
     return InvalidValueError(f"{length} bytes aren't a value of Iceberg's {primitive}")
 
 
+def check_fixed(primitive: Primitive, data: bytes) -> bytes:
+    """The bytes, unless a `fixed` value has fewer.
+
+    It may have more: writers cut its bounds to their first bytes, sixteen unless told otherwise.
+    """
+    if len(data) > primitive.length:
+        raise wrong_length(primitive, len(data))
+    return data
+
+
+def decimal_width(primitive: Primitive) -> int:
+    """The most bytes that a decimal's unscaled value may have."""
+    return 16 if primitive.precision <= MAX_ICEBERG_PRECISION else 32
+
+
 def _pack(primitive: Primitive, number: float) -> bytes:
     layout = next(iter(_LAYOUTS[primitive.name].values()))
     try:
@@ -99,7 +120,12 @@ def _unpack(primitive: Primitive, data: bytes) -> Any:
 
 
 def _timestamp_nanos(primitive: Primitive, data: bytes, unit_nanos: int) -> int:
-    return int(_unpack(primitive, data)) * (NANOS_PER_DAY if len(data) == 4 else unit_nanos)
+    count = int(_unpack(primitive, data))
+    if len(data) != 4:
+        return count * unit_nanos
+    if abs(count) > _INT64_MAX // (NANOS_PER_DAY // unit_nanos):
+        raise InvalidValueError("a date is too far away for a timestamp of 64 bits")
+    return count * NANOS_PER_DAY
 
 
 def _minimal_big_endian(value: int) -> bytes:
@@ -108,6 +134,6 @@ def _minimal_big_endian(value: int) -> bytes:
 
 
 def _decode_decimal(primitive: Primitive, data: bytes) -> Value:
-    if not data:
-        raise wrong_length(primitive, 0)
+    if not 1 <= len(data) <= decimal_width(primitive):
+        raise wrong_length(primitive, len(data))
     return scaled(int.from_bytes(data, "big", signed=True), primitive.scale)

@@ -27,12 +27,22 @@ _CYCLE_YEARS: Final = 400
 _CYCLE_DAYS: Final = 146_097
 _DATE: Final = re.compile(DATE_PATTERN)
 _MAX_EPOCH_DAY: Final = 1 << 48
-"""More than any 64-bit count of seconds reaches."""
+"""More than any 64-bit count of seconds reaches, and a year of twelve digits at most."""
 
 
 def read_date(value: object) -> int:
     """A DATE, as days since the epoch, of a date, whole epoch days or ISO text."""
-    value = unwrap(value)
+    return check_day(_read_days(unwrap(value)))
+
+
+def check_day(days: int) -> int:
+    """The days since the epoch, unless they are so many that their text couldn't be read back."""
+    if abs(days) > _MAX_EPOCH_DAY:
+        raise InvalidValueError(f"{shown(days)} days from 1970-01-01 is too far away")
+    return days
+
+
+def _read_days(value: object) -> int:
     match value:
         case datetime():
             raise InvalidValueError(f"{shown(value)} is a timestamp; give its date for a DATE")
@@ -90,8 +100,8 @@ def _days_of_text(text: str) -> int:
 
 def _whole_days(value: float | Decimal) -> int:
     number = Decimal(value)
-    is_whole = number.is_finite() and number == number.to_integral_value()
-    if not is_whole or abs(number) > _MAX_EPOCH_DAY:
+    is_countable = number.is_finite() and abs(number) <= _MAX_EPOCH_DAY
+    if not is_countable or number != number.to_integral_value():
         raise InvalidValueError(f"{shown(value)} isn't a whole number of days since 1970-01-01")
     return int(number)
 

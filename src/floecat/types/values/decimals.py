@@ -8,7 +8,8 @@ from floecat.types.errors import InvalidValueError, shown
 from floecat.types.values.unwrap import unwrap
 
 MAX_DIGITS: Final = 1_000
-"""Before or after the point. An exponent is short to write and could ask for gigabytes of zeros."""
+"""As many before the point, and as many after it. An exponent is short to write and could ask for
+gigabytes of zeros."""
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
 
@@ -35,8 +36,11 @@ def read_decimal(value: object) -> Decimal:
             raise InvalidValueError(
                 f"{shown(value)} isn't a decimal; give a finite Decimal or its text"
             )
-    if number and not -MAX_DIGITS <= number.adjusted() < MAX_DIGITS:
-        raise InvalidValueError(f"a decimal of more than {MAX_DIGITS} digits has no canonical form")
+    if number and (number.adjusted() >= MAX_DIGITS or _fraction_digits(number) > MAX_DIGITS):
+        raise InvalidValueError(
+            f"a decimal of more than {MAX_DIGITS} digits before or after the point has no "
+            "canonical form"
+        )
     return number
 
 
@@ -46,6 +50,10 @@ def format_decimal(value: Decimal) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" or not value else text
+
+
+def _fraction_digits(number: Decimal) -> int:
+    return -int(number.as_tuple().exponent)
 
 
 def unscaled(value: Decimal, scale: int) -> int:

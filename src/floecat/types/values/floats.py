@@ -6,6 +6,7 @@ computerised scientific notation, and never fewer than two digits.
 
 import math
 import re
+from decimal import Decimal
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from floecat.types.values.unwrap import unwrap
 PLAIN_FROM: Final = 1e-3
 PLAIN_BELOW: Final = 1e7
 
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
 _SPECIAL: Final = re.compile(r"([+-]?)(nan|inf(?:inity)?)", re.IGNORECASE)
 
 
@@ -46,30 +47,49 @@ def canonical_float(value: float) -> str:
 
 
 def read_double(value: object) -> float:
-    """A DOUBLE of a number or its text."""
-    value = unwrap(value)
-    match value:
-        case float():
-            return value
-        case int() if not isinstance(value, bool):
-            return _exact_double(value)
-        case str():
-            return _number(value)
-        case _:
-            raise InvalidValueError(f"{shown(value)} isn't a floating-point number; give a float")
+    """A DOUBLE of a number or its text: the double nearest to it."""
+    number = unwrap(value)
+    if isinstance(number, float):
+        return number
+    number = _exact(number)
+    nearest = _nearest_double(number)
+    if math.isinf(nearest) and nearest != number:
+        raise InvalidValueError(f"{shown(value)} is too large for DOUBLE; make it a DECIMAL")
+    return nearest
 
 
 def read_float(value: object) -> float:
     """A FLOAT of a number or its text: the float32 nearest to it, as a Python float."""
-    value = unwrap(value)
-    if isinstance(value, str):
-        return _nearest_float_of_text(value)
-    double = read_double(value)
-    with np.errstate(over="ignore"):
-        nearest = float(np.float32(double))
-    if math.isinf(nearest) and not math.isinf(double):
-        raise InvalidValueError(f"{shown(double)} is too large for FLOAT; make the column a DOUBLE")
+    number = _exact(unwrap(value))
+    nearest = _nearest_float(number)
+    if math.isinf(nearest) and nearest != number:
+        raise InvalidValueError(f"{shown(value)} is too large for FLOAT; make the column a DOUBLE")
     return nearest
+
+
+def enclose_in_doubles(value: object) -> tuple[float, float]:
+    """The nearest doubles that aren't above and aren't below a number: the same if it is one.
+
+    A double's own text is that double; other text is the number it says.
+    """
+    number = _exact(unwrap(value))
+    nearest = _nearest_double(number)
+    if isinstance(number, Decimal) and number == Decimal(format_double(nearest)):
+        return nearest, nearest
+    low = math.nextafter(nearest, -math.inf) if nearest > number else nearest
+    high = math.nextafter(nearest, math.inf) if nearest < number else nearest
+    return low, high
+
+
+def enclose_in_floats(value: object) -> tuple[float, float]:
+    """`enclose_in_doubles`, in float32s."""
+    number = _exact(unwrap(value))
+    nearest = _nearest_float(number)
+    if isinstance(number, Decimal) and number == Decimal(format_float(nearest)):
+        return nearest, nearest
+    low = _next_float(nearest, -math.inf) if nearest > number else nearest
+    high = _next_float(nearest, math.inf) if nearest < number else nearest
+    return low, high
 
 
 def order_of_float(value: float) -> tuple[bool, float]:
@@ -103,27 +123,39 @@ def _scientific(value: float, shortest: str) -> str:
     return f"{sign}{digits[0]}.{digits[1:]}E{exponent}"
 
 
-def _exact_double(value: int) -> float:
+def _exact(value: object) -> float | Decimal:
+    """The number itself, before anything rounds it. Python compares all of these exactly."""
+    match value:
+        case float():
+            return value
+        case int() if not isinstance(value, bool):
+            return value
+        case str() if _NUMBER.fullmatch(value):
+            return Decimal(value)
+        case str() if _SPECIAL.fullmatch(value):
+            return float(value)
+        case _:
+            raise InvalidValueError(f"{shown(value)} isn't a floating-point number; give a float")
+
+
+def _nearest_double(number: float | Decimal) -> float:
+    """The double nearest to a number; an infinity when all are too small."""
     try:
-        return float(value)
-    except OverflowError:
-        raise InvalidValueError("the integer is too large for DOUBLE") from None
+        return float(number)
+    except OverflowError:  # only integers do that
+        return math.inf if number > 0 else -math.inf
 
 
-def _number(text: str) -> float:
-    if _NUMBER.fullmatch(text) or _SPECIAL.fullmatch(text):
-        return float(text)
-    raise InvalidValueError(f"{shown(text)} isn't a floating-point number")
+def _nearest_float(number: float | Decimal) -> float:
+    """The float32 nearest to a number; an infinity when all are too small.
+
+    A float64 in between would round twice, so text is left to Arrow's parser, which rounds once.
+    """
+    if isinstance(number, Decimal):
+        return float(pa.scalar(str(number)).cast(pa.float32()).as_py())
+    with np.errstate(over="ignore"):
+        return float(np.float32(_nearest_double(number)))
 
 
-def _nearest_float_of_text(text: str) -> float:
-    """Reading a float32 by way of a float64 would round twice; Arrow's parser rounds once."""
-    double = _number(text)
-    if not math.isfinite(double):
-        if _SPECIAL.fullmatch(text):
-            return double
-    else:
-        nearest = float(pa.scalar(text.lstrip("+")).cast(pa.float32()).as_py())
-        if math.isfinite(nearest):
-            return nearest
-    raise InvalidValueError(f"{shown(text)} is too large for FLOAT; make the column a DOUBLE")
+def _next_float(value: float, towards: float) -> float:
+    return float(np.nextafter(np.float32(value), np.float32(towards)))

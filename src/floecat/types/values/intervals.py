@@ -28,13 +28,11 @@ def read_interval(value: object) -> pa.MonthDayNano:
     value = unwrap(value)
     match value:
         case pa.MonthDayNano():
-            return value
+            return interval_of_parts(*value)
         case timedelta():
-            micros = value.seconds * 1_000_000 + value.microseconds
-            return _of_parts(0, value.days, micros * 1_000)
+            return _of_nanos(value // timedelta(microseconds=1) * 1_000)
         case pa.DurationScalar():
-            nanos = int(value.value) * nanos_per(value.type.unit)
-            return _of_parts(0, *divmod(nanos, NANOS_PER_DAY))
+            return _of_nanos(int(value.value) * nanos_per(value.type.unit))
         case np.timedelta64():
             return _of_numpy(value)
         case str():
@@ -43,6 +41,13 @@ def read_interval(value: object) -> pa.MonthDayNano:
             raise InvalidValueError(
                 f"{shown(value)} isn't an interval; give a timedelta or a duration such as P1DT2H"
             )
+
+
+def interval_of_parts(months: int, days: int, nanos: int) -> pa.MonthDayNano:
+    """An INTERVAL; parts that are too large for it are refused."""
+    if not (_fits(months, 32) and _fits(days, 32) and _fits(nanos, 64)):
+        raise InvalidValueError("the interval is longer than 32-bit months and days can say")
+    return pa.MonthDayNano([months, days, nanos])
 
 
 def format_interval(interval: pa.MonthDayNano) -> str:
@@ -68,22 +73,24 @@ def _of_text(text: str) -> pa.MonthDayNano:
     seconds = int(found[9] or 0) * NANOS_PER_SECOND + int((found[10] or "").ljust(9, "0"))
     nanos = (hours * 60 + minutes) * 60 * NANOS_PER_SECOND
     nanos += -seconds if found[8] == "-" else seconds
-    return _of_parts(sign * (years * 12 + months), sign * (weeks * 7 + days), sign * nanos)
+    return interval_of_parts(sign * (years * 12 + months), sign * (weeks * 7 + days), sign * nanos)
 
 
 def _of_numpy(value: np.timedelta64) -> pa.MonthDayNano:
     unit, step = np.datetime_data(value.dtype)
     if unit in {"Y", "M"} and not np.isnat(value):
         months = int(value.astype(np.int64)) * step * (12 if unit == "Y" else 1)
-        return _of_parts(months, 0, 0)
-    return _of_parts(0, *divmod(nanos_of_numpy(value), NANOS_PER_DAY))
+        return interval_of_parts(months, 0, 0)
+    return _of_nanos(nanos_of_numpy(value))
 
 
-def _of_parts(months: int, days: int, nanos: int) -> pa.MonthDayNano:
-    fits = abs(months) < 1 << 31 and abs(days) < 1 << 31 and abs(nanos) < 1 << 63
-    if not fits:
-        raise InvalidValueError("the interval is longer than 32-bit months and days can say")
-    return pa.MonthDayNano([months, days, nanos])
+def _of_nanos(nanos: int) -> pa.MonthDayNano:
+    """A duration's days, and what is left of it, both with its sign: -1 s isn't P-1DT23H59M59S."""
+    return interval_of_parts(0, *_towards_zero(nanos, NANOS_PER_DAY))
+
+
+def _fits(number: int, bits: int) -> bool:
+    return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
 
 
 def _towards_zero(count: int, size: int) -> tuple[int, int]:

@@ -31,6 +31,7 @@ from floecat.types.values.scalars import (
     read_uuid,
 )
 from floecat.types.values.temporal import (
+    Moment,
     format_time,
     format_timestamp,
     python_instant,
@@ -41,8 +42,9 @@ from floecat.types.values.temporal import (
 )
 
 Plain: TypeAlias = bool | int | float | Decimal | str | bytes | UUID | pa.MonthDayNano
-Value: TypeAlias = Plain | date | time | datetime | np.datetime64
-"""What decoding gives: Python's own classes, and numpy's in years that Python hasn't."""
+Value: TypeAlias = Plain | date | time | datetime | np.datetime64 | Moment
+"""What decoding gives: Python's own classes, numpy's in years that Python hasn't, and a Moment
+where numpy would lose digits."""
 
 
 def read_value(logical: LogicalType, value: object, policy: TimestampPolicy) -> Plain:

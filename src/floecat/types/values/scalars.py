@@ -77,8 +77,8 @@ def read_uuid(value: object) -> UUID:
     match value:
         case UUID():
             return value
-        case bytes() if len(value) == 16:
-            return UUID(bytes=value)
+        case bytes() | bytearray() | memoryview() if len(bytes(value)) == 16:
+            return UUID(bytes=bytes(value))
         case str() if _UUID.fullmatch(value.lower()):
             return UUID(value)
         case _:

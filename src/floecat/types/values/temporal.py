@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from floecat.types.errors import InvalidValueError, shown
-from floecat.types.values.calendar import DATE_PATTERN, days_of, format_date
+from floecat.types.values.calendar import DATE_PATTERN, check_day, days_of, format_date
 from floecat.types.values.units import (
     NANOS_PER_DAY,
     NANOS_PER_SECOND,
+    find_numpy_moment,
     nanos_of_numpy,
     nanos_per,
-    numpy_moment,
 )
 from floecat.types.values.unwrap import unwrap
 
@@ -35,7 +35,6 @@ _TIMESTAMP: Final = re.compile(
 _PYTHON_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_PYTHON_DAY: Final = days_of(1, 1, 1)
 _LAST_PYTHON_DAY: Final = days_of(9999, 12, 31)
-_MAX_DAYS: Final = (1 << 63) // 86_400 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +42,15 @@ class Moment:
     """Nanoseconds since 1970-01-01T00:00:00, and which kinds of timestamp they may be.
 
     An instant counts from UTC; a wall clock knows no zone. numpy's datetime64 doesn't tell the two
-    apart, so it is both.
+    apart, so it is both. Any year and any nanosecond go together, as they do in no other class.
     """
 
     nanos: int
-    is_instant: bool
-    is_wall_clock: bool
+    is_instant: bool = True
+    is_wall_clock: bool = True
+
+    def __post_init__(self) -> None:
+        check_day(self.nanos // NANOS_PER_DAY)
 
 
 def read_time(value: object) -> int:
@@ -59,9 +61,9 @@ def read_time(value: object) -> int:
             seconds = (value.hour * 60 + value.minute) * 60 + value.second
             return seconds * NANOS_PER_SECOND + value.microsecond * 1_000
         case pa.Time32Scalar() | pa.Time64Scalar():
-            return _within_day(int(value.value) * nanos_per(value.type.unit))
+            return within_day(int(value.value) * nanos_per(value.type.unit))
         case np.timedelta64():
-            return _within_day(nanos_of_numpy(value))
+            return within_day(nanos_of_numpy(value))
         case str():
             return _nanos_of_time_text(value)
         case _:
@@ -74,6 +76,8 @@ def read_moment(value: object) -> Moment:
     """A TIMESTAMP or TIMESTAMPTZ of a typed value or ISO text."""
     value = unwrap(value)
     match value:
+        case Moment():
+            return value
         case datetime():
             return _moment_of_datetime(value)
         case pa.TimestampScalar():
@@ -112,17 +116,23 @@ def python_time(nanos: int) -> time:
     return time(seconds // 3600, seconds // 60 % 60, seconds % 60, fraction // 1_000)
 
 
-def python_instant(nanos: int) -> datetime | np.datetime64:
+def python_instant(nanos: int) -> datetime | np.datetime64 | Moment:
     """The aware datetime in UTC, to the microsecond; in years that Python hasn't, numpy's."""
     if _FIRST_PYTHON_DAY <= nanos // NANOS_PER_DAY <= _LAST_PYTHON_DAY:
         return _PYTHON_EPOCH + timedelta(microseconds=nanos // 1_000)
-    return numpy_moment(nanos, "us")
+    return numpy_moment(nanos // 1_000 * 1_000, "us")
 
 
-def python_wall_clock(nanos: int) -> datetime | np.datetime64:
+def python_wall_clock(nanos: int) -> datetime | np.datetime64 | Moment:
     """The naive datetime, to the microsecond; in years that Python hasn't, numpy's."""
     instant = python_instant(nanos)
     return instant.replace(tzinfo=None) if isinstance(instant, datetime) else instant
+
+
+def numpy_moment(nanos: int, finest: str) -> np.datetime64 | Moment:
+    """A datetime64 in the unit `finest` or a coarser one, or a Moment when none is exact."""
+    found = find_numpy_moment(nanos, finest)
+    return Moment(nanos) if found is None else found
 
 
 def _moment_of_datetime(value: datetime) -> Moment:
@@ -142,8 +152,6 @@ def _moment_of_text(text: str) -> Moment:
             "offset if it is an instant"
         )
     days = days_of(int(found[1]), int(found[2]), int(found[3]))
-    if abs(days) > _MAX_DAYS:
-        raise InvalidValueError(f"{shown(text)} is further away than 64-bit seconds can count")
     nanos = days * NANOS_PER_DAY + _nanos_of_day(text, found[4], found[5], found[6], found[7])
     if found["utc"]:
         return Moment(nanos, is_instant=True, is_wall_clock=False)
@@ -171,7 +179,8 @@ def _nanos_of_day(
     return whole + int((fraction or "").ljust(9, "0"))
 
 
-def _within_day(nanos: int) -> int:
+def within_day(nanos: int) -> int:
+    """The nanoseconds after midnight, if they are within a day."""
     if not 0 <= nanos < NANOS_PER_DAY:
         raise InvalidValueError(
             f"{nanos} ns after midnight isn't a time of day: 00:00:00 to 23:59:59.999999"

@@ -33,12 +33,17 @@ def nanos_per(unit: str) -> int:
     return _NANOS[unit]
 
 
-def numpy_moment(nanos: int, finest: str) -> np.datetime64:
-    """A moment in numpy's unit `finest`, or the next coarser one whose 64 bits reach that far."""
-    units = _MOMENT_UNITS[_MOMENT_UNITS.index(finest) :]
-    unit = next(unit for unit in units if abs(nanos // _NANOS[unit]) < 1 << 63)
-    moment: np.datetime64 = np.int64(nanos // _NANOS[unit]).astype(f"datetime64[{unit}]")
-    return moment
+def find_numpy_moment(nanos: int, finest: str) -> np.datetime64 | None:
+    """A moment in numpy's unit `finest` or a coarser one, exactly; None when no unit holds it.
+
+    Numpy's 64 bits reach far or count finely, and not both.
+    """
+    for unit in _MOMENT_UNITS[_MOMENT_UNITS.index(finest) :]:
+        count, lost = divmod(nanos, _NANOS[unit])
+        if not lost and abs(count) < 1 << 63:
+            moment: np.datetime64 = np.int64(count).astype(f"datetime64[{unit}]")
+            return moment
+    return None
 
 
 def nanos_of_numpy(value: np.datetime64 | np.timedelta64) -> int:
@@ -47,9 +52,17 @@ def nanos_of_numpy(value: np.datetime64 | np.timedelta64) -> int:
         raise InvalidValueError("NaT is numpy's NULL; leave the bound unset")
     unit, step = np.datetime_data(value.dtype)
     if unit in {"Y", "M"} and isinstance(value, np.datetime64):
-        value, unit, step = value.astype("datetime64[D]"), "D", 1
+        value, unit, step = _first_day(value), "D", 1
     if unit not in _NANOS:
         raise InvalidValueError(
             f"{shown(value)} counts in {unit!r}; use nanoseconds or a coarser unit"
         )
     return int(value.astype(np.int64)) * step * _NANOS[unit]
+
+
+def _first_day(value: np.datetime64) -> np.datetime64:
+    """The first day of a year or month."""
+    day: np.datetime64 = value.astype("datetime64[D]")
+    if day.astype(value.dtype) != value:  # numpy wraps around instead of refusing
+        raise InvalidValueError(f"{shown(value)} is further away than days can count")
+    return day

@@ -115,7 +115,8 @@ class TargetStatsRecord(_message.Message):
                    4.9E-324; NaN, Infinity, -Infinity; -0.0 is written 0.0
       DECIMAL      plain digits, no exponent; no leading zeros before, no trailing zeros after the
                    point; negative zero is 0
-      DATE         YYYY-MM-DD
+      DATE         YYYY-MM-DD; a year outside 0000 to 9999 has a sign, and more digits if it needs
+                   them: +10000-01-01, -0044-03-15. So have those of TIMESTAMP and TIMESTAMPTZ.
       TIME         HH:MM:SS[.ffffff]
       TIMESTAMP    YYYY-MM-DDTHH:MM:SS[.ffffff], wall clock
       TIMESTAMPTZ  YYYY-MM-DDTHH:MM:SS[.ffffff]Z, in UTC
