@@ -8,6 +8,8 @@ from tests.support.cli import Cli
 from floecat.storage.kv.port import ANY, Delete, Key
 from floecat.storage.kv.sqlite import SqliteKeyValueStore
 
+pytestmark = pytest.mark.slow  # a process for every step
+
 
 def test_a_backup_of_a_running_service_is_restored_elsewhere(
     floecat: Cli, catalog: str, tmp_path: Path

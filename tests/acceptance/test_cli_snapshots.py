@@ -5,6 +5,8 @@ import json
 import pytest
 from tests.support.cli import Cli
 
+pytestmark = pytest.mark.slow  # a process for every step
+
 KEY = {"name": "pk", "type": "CT_PRIMARY_KEY", "columns": [{"name": "id"}]}
 CHECK = {"name": "positive", "type": "CT_CHECK", "check_expression": "id > 0"}
 
