@@ -2,7 +2,7 @@
 
 import ipaddress
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -170,27 +170,18 @@ def handlers(stores: CatalogStores) -> Mapping[ServiceDescriptor, object]:
 def ensure_defaults(stores: CatalogStores) -> None:
     """An account and a catalog to begin with, so that the first command works."""
     accounts = AccountRepository(stores)
+    spec = account_pb2.AccountSpec(display_name=DEFAULT_ACCOUNT)
     founder = Caller(DEFAULT_ACCOUNT, "floecat", administrator=True)
-    try:
-        accounts.create(
-            founder,
-            account_pb2.CreateAccountRequest(
-                spec=account_pb2.AccountSpec(display_name=DEFAULT_ACCOUNT)
-            ),
-        )
-    except AlreadyExistsError:
-        # Made at an earlier start, or by another process just now. Its catalog may since have been
-        # deleted on purpose.
-        return
+    with suppress(AlreadyExistsError):  # made at an earlier start, or by another process just now
+        accounts.create(founder, account_pb2.CreateAccountRequest(spec=spec))
     account_id = accounts.find_id(DEFAULT_ACCOUNT)
-    if account_id is None:
+    if account_id is None or accounts.ever_had_a_catalog(account_id):
         return
-    CatalogRepository(stores).create(
-        Caller(account_id, "floecat"),
-        catalog_pb2.CreateCatalogRequest(
-            spec=catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
-        ),
-    )
+    catalog = catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
+    with suppress(AlreadyExistsError):
+        CatalogRepository(stores).create(
+            Caller(account_id, "floecat"), catalog_pb2.CreateCatalogRequest(spec=catalog)
+        )
 
 
 def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueConfig:

@@ -16,14 +16,14 @@ from ai.floedb.floecat.account.account_pb2 import (
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import PageRequest, ResourceId
 from floecat.catalog import keys
-from floecat.catalog.callers import Caller, named_id, not_found
+from floecat.catalog.callers import MAX_ID_LENGTH, Caller, named_id, not_found
 from floecat.catalog.children import list_names
 from floecat.catalog.codec import Stored
 from floecat.catalog.paging import Page, page_cursor
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.resources import Resources
 from floecat.catalog.rules import Home, ResourceRules
-from floecat.errors import PermissionDeniedError
+from floecat.errors import InvalidArgumentError, PermissionDeniedError
 from floecat.storage.kv.port import Key
 
 
@@ -45,6 +45,12 @@ class AccountRules(ResourceRules[Account, AccountSpec]):
 
     def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
         return [keys.catalogs(identifier)]
+
+    def check(self, caller: Caller, spec: AccountSpec) -> None:
+        if _looks_like_id(spec.display_name.strip()):
+            raise InvalidArgumentError(
+                "an account can't be called what could be another's id", field="spec.display_name"
+            )
 
 
 class AccountRepository:
@@ -73,11 +79,17 @@ class AccountRepository:
 
         An account that is being deleted has lost its name, but still has its id for a while.
         """
-        record = self._kv.get(Key(keys.ACCOUNTS, named)) if named else None
+        if not 0 < len(named) <= MAX_ID_LENGTH:
+            return None
+        record = self._kv.get(Key(keys.ACCOUNTS, named))
         if record is not None:
             return record.value.decode()
         stored = self._resources.records.find(named, named) if _looks_like_id(named) else None
         return None if stored is None or stored.deleting else named
+
+    def ever_had_a_catalog(self, account_id: str) -> bool:
+        """Whether a catalog was ever made in an account, even if it was deleted since."""
+        return any(self._kv.get_many(keys.guards(account_id, account_id)))
 
     def create(self, caller: Caller, request: CreateAccountRequest) -> CreateAccountResponse:
         """Add an account. For administrators."""

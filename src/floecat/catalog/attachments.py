@@ -8,11 +8,15 @@ from typing import Final
 from ai.floedb.floecat.catalog.snapshot_pb2 import AttachmentInfo, Snapshot
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from floecat.catalog.codec import Codec, Stored
+from floecat.catalog.names import cleaned_name
+from floecat.errors import InvalidArgumentError
 
 MAX_INLINE_BYTES: Final = 32 * 1024
 """More than this, all attachments of a snapshot together, and each becomes a blob."""
 
-MAX_ANSWER_BYTES: Final = 1024 * 1024
+MAX_ATTACHMENTS: Final = 64
+
+MAX_ANSWER_BYTES: Final = 512 * 1024
 """More than this and an answer carries no attachments; ReadSnapshotAttachment streams them."""
 
 CHUNK_BYTES: Final = 256 * 1024
@@ -57,6 +61,19 @@ class Attachments:
         else:
             return None
         return (data[at : at + CHUNK_BYTES] for at in range(0, max(len(data), 1), CHUNK_BYTES))
+
+
+def check_attachments(attachments: Mapping[str, bytes]) -> None:
+    """Refuse more than a record can list, before anything is written."""
+    field = "spec.attachments"
+    if len(attachments) > MAX_ATTACHMENTS:
+        raise InvalidArgumentError(
+            f"a snapshot has at most {MAX_ATTACHMENTS} attachments, not {len(attachments)}: "
+            "put several into one",
+            field=field,
+        )
+    for name in attachments:
+        cleaned_name(name, field)
 
 
 def infos_of(attachments: Mapping[str, bytes]) -> list[AttachmentInfo]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from google.protobuf.message import Message
 
@@ -11,6 +11,8 @@ from floecat.catalog.kinds import KIND_NAMES, Kind
 from floecat.errors import InvalidArgumentError, NotFoundError
 
 Spec = TypeVar("Spec", bound=Message)
+
+MAX_ID_LENGTH: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ def named_id(
         raise InvalidArgumentError(
             f"{field}.account_id is empty: every id names its account", field=f"{field}.account_id"
         )
+    if len(resource_id.id) > MAX_ID_LENGTH:
+        raise InvalidArgumentError(f"{field} is too long to be an id", field=field)
     if resource_id.account_id != caller.account_id:
         raise not_found(kind, resource_id.id)
     return resource_id.id

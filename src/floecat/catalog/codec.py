@@ -10,10 +10,14 @@ from google.protobuf.message import Message
 
 from ai.floedb.floecat.catalog.stored_pb2 import StoredResource, StoredResponse
 from ai.floedb.floecat.common.common_pb2 import BlobReference, MutationMeta
+from floecat.errors import LimitExceededError
 from floecat.storage.blobs.port import BlobRef, BlobStore
 from floecat.storage.kv.port import Record
 
 MAX_INLINE_BYTES: Final = 64 * 1024
+
+MAX_RECORD_BYTES: Final = 3 * 1024 * 1024
+"""What can't be sent in a message of 4 MiB must not be kept: nobody could read it again."""
 
 M = TypeVar("M", bound=Message)
 
@@ -57,6 +61,12 @@ class Codec:
     ) -> bytes:
         """The value of a resource's record."""
         content = serialized(message)
+        if len(content) > MAX_RECORD_BYTES:
+            raise LimitExceededError(
+                f"this would have {len(content)} bytes, and at most {MAX_RECORD_BYTES} fit an "
+                "answer: shorten its schema, text or properties",
+                reason="RECORD_TOO_LARGE",
+            )
         stored = StoredResource(meta=meta, deleting=deleting, attachments=attachments)
         if len(content) <= MAX_INLINE_BYTES:
             stored.resource = content

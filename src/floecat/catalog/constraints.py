@@ -22,14 +22,15 @@ from ai.floedb.floecat.catalog.constraints_pb2 import (
     PutTableConstraintsResponse,
     TableConstraints,
 )
+from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import MutationMeta, ResourceId, SnapshotRef
 from floecat.catalog import keys
 from floecat.catalog.bundles import appended, checked, merged, without
-from floecat.catalog.callers import Caller
+from floecat.catalog.callers import Caller, named_id
 from floecat.catalog.codec import Stored
 from floecat.catalog.mutations import Change, Mutations, check_precondition
 from floecat.catalog.names import cleaned_name
-from floecat.catalog.paging import Page, page_cursor
+from floecat.catalog.paging import Page, fitting, page_cursor
 from floecat.catalog.records import CatalogStores, first_meta, next_meta
 from floecat.catalog.resources import GuardedRequest
 from floecat.catalog.snapshots import SnapshotRepository
@@ -84,10 +85,11 @@ class ConstraintsRepository:
         records = self._stores.kv.scan(
             partition, after=cursor.after, limit=cursor.size + 1, reverse=True
         )
-        shown = records[: cursor.size]
-        bundles = [self._stores.codec.decode(r, TableConstraints).message for r in shown]
-        more = len(records) > cursor.size
-        return Page(bundles, cursor.token(shown[-1].key.sort) if more else "")
+        decode = self._stores.codec.decode
+        bundles = [decode(r, TableConstraints).message for r in records[: cursor.size]]
+        count = fitting(bundles)
+        more = count < len(records)
+        return Page(bundles[:count], cursor.token(records[count - 1].key.sort) if more else "")
 
     def put(
         self, caller: Caller, request: PutTableConstraintsRequest
@@ -167,6 +169,10 @@ class ConstraintsRepository:
             slot = self._slot(caller, given.table_id, ref)
             check_precondition(request.precondition, slot.meta)
             bundle = edit(slot.current)
+            for constraint in bundle.constraints:
+                if constraint.HasField("referenced_table_id"):
+                    field = "constraints.referenced_table_id"
+                    named_id(caller, constraint.referenced_table_id, common_pb2.RK_TABLE, field)
             bundle.table_id.CopyFrom(slot.empty.table_id)
             now = self._stores.now()
             meta = next_meta(slot.meta, bundle, now) if slot.stored else first_meta(bundle, now)

@@ -72,7 +72,7 @@ class Directory:
             return self._relations_below(caller, request)
         wanted = [name.SerializeToString(deterministic=True).hex() for name in request.names]
         cursor = page_cursor(request.page, "relations", caller.account_id, *wanted)
-        start = int(cursor.after or 0)
+        start = cursor.offset()
         end = start + cursor.size
         answers = [self._answer(caller, name) for name in request.names[start:end]]
         return Page(answers, cursor.token(str(end)) if end < len(request.names) else "")
@@ -91,7 +91,7 @@ class Directory:
         """Full names of many resources, a page at a time; unknown ones come without."""
         wanted = [i.SerializeToString(deterministic=True).hex() for i in request.resource_ids]
         cursor = page_cursor(request.page, "lookup", caller.account_id, *wanted)
-        start = int(cursor.after or 0)
+        start = cursor.offset()
         end = start + cursor.size
         answers = [self._looked_up(caller, i) for i in request.resource_ids[start:end]]
         return Page(answers, cursor.token(str(end)) if end < len(request.resource_ids) else "")

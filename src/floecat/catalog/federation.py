@@ -10,10 +10,11 @@ from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef
 from floecat.catalog import keys
 from floecat.catalog.callers import resource_id
-from floecat.catalog.paging import Page, PageCursor
+from floecat.catalog.paging import Page, PageCursor, bad_token
 from floecat.catalog.records import CatalogStores
-from floecat.catalog.tree import Place
+from floecat.catalog.tree import Place, Tree
 from floecat.catalog.walk import walk
+from floecat.errors import NotFoundError
 from floecat.storage.kv.port import KeyValueStore
 
 _BATCH: Final = 200
@@ -51,7 +52,7 @@ def relations_below(
 ) -> Page[ResolvedRelation]:
     """A page of relations: by namespace, depth first; in each the tables, then the views."""
     found: list[tuple[_Position, ResolvedRelation]] = []
-    for position, identifier in _relations(stores.kv, account, start, cursor.after):
+    for position, identifier in _relations(stores, account, start, cursor.after):
         kind, _ = _PARTITIONS[position.partition]
         name = NameRef(
             catalog=start.catalog.message.display_name,
@@ -68,18 +69,39 @@ def relations_below(
 
 
 def _relations(
-    kv: KeyValueStore, account: str, start: Place, token: str | None
+    stores: CatalogStores, account: str, start: Place, token: str | None
 ) -> Iterator[tuple[_Position, str]]:
     way: str | None = None
     if token is not None:
-        identifier, path, way, partition, name = json.loads(token)
-        here = _Namespace(identifier, tuple(path), way)
-        yield from _in_namespace(kv, account, here, partition, name)
+        position = _position(token)
+        way = position.namespace.way
+        if _is_there(stores, account, position.namespace):
+            yield from _in_namespace(
+                stores.kv, account, position.namespace, position.partition, position.name
+            )
     elif start.namespaces:
-        yield from _in_namespace(kv, account, _Namespace(start.id, tuple(start.path), None))
-    for visited in walk(kv, account, start, way):
+        here = _Namespace(start.id, tuple(start.path), None)
+        yield from _in_namespace(stores.kv, account, here)
+    for visited in walk(stores, account, start, way):
         here = _Namespace(visited.id, visited.path, visited.way)
-        yield from _in_namespace(kv, account, here)
+        yield from _in_namespace(stores.kv, account, here)
+
+
+def _position(token: str) -> _Position:
+    try:
+        identifier, path, way, partition, name = json.loads(token)
+        here = _Namespace(str(identifier), tuple(path), way)
+        return _Position(here, range(len(_PARTITIONS))[partition], str(name))
+    except (ValueError, TypeError, IndexError) as error:
+        raise bad_token() from error
+
+
+def _is_there(stores: CatalogStores, account: str, namespace: _Namespace) -> bool:
+    """Whether a namespace still lies where the last page left it."""
+    try:
+        return tuple(Tree(stores).namespace(account, namespace.id).path) == namespace.path
+    except NotFoundError:
+        return False
 
 
 def _in_namespace(

@@ -27,7 +27,6 @@ from floecat.catalog.kinds import KIND_NAMES, Kind
 from floecat.storage.kv.port import Key
 
 GUARD_SLICES: Final = 16
-MAX_DEPTH: Final = 100
 SWEEP_SLICES: Final = 4
 
 ACCOUNTS: Final = "accounts"
@@ -94,14 +93,19 @@ def constraints(account: str, table_id: str) -> str:
     return f"constraints/{account}/{table_id}"
 
 
-def moment(microseconds: int) -> str:
+def moment(nanoseconds: int) -> str:
     """A time as text that sorts as the time does, years before 1970 included."""
-    return f"{microseconds + (1 << 62):020}"
+    return f"{nanoseconds + 10**20:021}"
 
 
-def at_moment(microseconds: int, snapshot_id: int) -> str:
-    """The sort key of a snapshot on a timeline."""
-    return f"{moment(microseconds)}/{snapshot_id}"
+def at_moment(nanoseconds: int, snapshot_id: int) -> str:
+    """The sort key of a snapshot on a timeline; of several at one moment the largest id is last."""
+    return f"{moment(nanoseconds)}/{snapshot_id + 2**63:020}"
+
+
+def snapshot_at(sort: str) -> int:
+    """The snapshot that a sort key on a timeline speaks of."""
+    return int(sort.partition("/")[2]) - 2**63
 
 
 def final(account: str, table_id: str, snapshot_id: int) -> Key:

@@ -10,7 +10,7 @@ MAX_NAME_LENGTH: Final = 255
 
 def cleaned_name(raw: str, field: str) -> str:
     """Trimmed and NFC-normalised; 1 to 255 characters without control characters."""
-    name = unicodedata.normalize("NFC", raw.strip())
+    name = unicodedata.normalize("NFC", raw.strip(" "))
     if not name:
         raise InvalidArgumentError(f"{field} is empty: give it a name", field=field)
     if len(name) > MAX_NAME_LENGTH:
@@ -25,4 +25,6 @@ def cleaned_name(raw: str, field: str) -> str:
 
 def cleaned_prefix(raw: str) -> str:
     """A prefix to filter names by; may be empty."""
+    if len(raw) > MAX_NAME_LENGTH:
+        raise InvalidArgumentError("name_prefix is longer than a name can be", field="name_prefix")
     return unicodedata.normalize("NFC", raw)

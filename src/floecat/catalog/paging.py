@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from google.protobuf.message import Message
+
 from ai.floedb.floecat.common import common_pb2
 from floecat.errors import InvalidArgumentError
 
 DEFAULT_PAGE_SIZE: Final = 100
 MAX_PAGE_SIZE: Final = 1000
+MAX_PAGE_BYTES: Final = 3 * 1024 * 1024
 _CHECK_BYTES: Final = 8
 
 Item = TypeVar("Item")
@@ -24,6 +27,14 @@ class PageCursor:
     after: str | None
     scope: str
     """What the listing is of (account, parent, filters): tokens of one scope fit no other."""
+
+    def offset(self) -> int:
+        """Where to go on in a list that the request itself carries."""
+        if self.after is None:
+            return 0
+        if not self.after.isdecimal():
+            raise bad_token()
+        return int(self.after)
 
     def token(self, last: str) -> str:
         """The token for what follows `last`."""
@@ -41,6 +52,24 @@ class Page(Generic[Item]):
     @property
     def message(self) -> common_pb2.PageResponse:
         return common_pb2.PageResponse(next_page_token=self.next_page_token)
+
+
+def fitting(messages: Sequence[Message]) -> int:
+    """How many of the first messages fit an answer; at least one, since each was let in."""
+    total = 0
+    for number, message in enumerate(messages):
+        total += message.ByteSize()
+        if total > MAX_PAGE_BYTES and number > 0:
+            return number
+    return len(messages)
+
+
+def bad_token() -> InvalidArgumentError:
+    """The answer to a token that isn't ours, or isn't for this request."""
+    return InvalidArgumentError(
+        "page_token isn't one that this request gave: start again without it",
+        field="page.page_token",
+    )
 
 
 def page_cursor(request: common_pb2.PageRequest, *scope: str) -> PageCursor:
@@ -70,7 +99,4 @@ def _last(token: str, scope: str) -> str | None:
             return payload.decode()
     except ValueError:
         pass
-    raise InvalidArgumentError(
-        "page_token isn't one that this request gave: start again without it",
-        field="page.page_token",
-    )
+    raise bad_token()

@@ -38,7 +38,7 @@ class RelationRules(ResourceRules[M, Spec]):
         field = "spec.namespace_id"
         namespace_id = named_id(caller, spec.namespace_id, common_pb2.RK_NAMESPACE, field)
         place = self._tree.namespace(caller.account_id, namespace_id)
-        _require_same_catalog(caller, spec.catalog_id, place)
+        self._require_same_catalog(caller, spec.catalog_id, place)
         return self._home(caller.account_id, place)
 
     def listing(self, caller: Caller, namespace_id: ResourceId) -> Home:
@@ -66,13 +66,13 @@ class RelationRules(ResourceRules[M, Spec]):
         own, rivals = self.names_in(account, place.id)
         return Home(names=own, place=place, parent=place.as_parent, rivals=(rivals,))
 
-
-def _require_same_catalog(caller: Caller, catalog_id: ResourceId, place: Place) -> None:
-    if not catalog_id.id:
-        return
-    named = named_id(caller, catalog_id, common_pb2.RK_CATALOG, "spec.catalog_id")
-    if named != place.catalog.message.resource_id.id:
-        raise InvalidArgumentError(
-            "spec.namespace_id lies in another catalog than spec.catalog_id",
-            field="spec.namespace_id",
-        )
+    def _require_same_catalog(self, caller: Caller, catalog_id: ResourceId, place: Place) -> None:
+        if not catalog_id.id:
+            return
+        named = named_id(caller, catalog_id, common_pb2.RK_CATALOG, "spec.catalog_id")
+        if named != place.catalog.message.resource_id.id:
+            self._tree.catalog(caller.account_id, named)
+            raise InvalidArgumentError(
+                "spec.namespace_id lies in another catalog than spec.catalog_id",
+                field="spec.namespace_id",
+            )

@@ -14,7 +14,7 @@ from floecat.catalog.kinds import KIND_NAMES
 from floecat.catalog.masks import copy_shared_fields, updated_spec
 from floecat.catalog.mutations import Change, Mutations, check_precondition
 from floecat.catalog.names import cleaned_name, cleaned_prefix
-from floecat.catalog.paging import Page, page_cursor
+from floecat.catalog.paging import Page, fitting, page_cursor
 from floecat.catalog.records import CatalogStores, Records, first_meta, new_id, next_meta
 from floecat.catalog.replay import MutationRequest
 from floecat.catalog.rules import Home, ResourceRules
@@ -65,8 +65,11 @@ class Resources(Generic[M, Spec]):
         cursor = page_cursor(page, home.names, prefix)
         names = list_names(self._stores.kv, home.names, prefix, cursor)
         found = self.records.find_live(account, [identifier for _, identifier in names.items])
-        shown = [self._rules.shown(message, home) for message in found if message is not None]
-        return Page(shown, names.next_page_token)
+        live = [self._rules.shown(message, home) for message in found if message is not None]
+        count = fitting(live)
+        if count < len(live):
+            return Page(live[:count], cursor.token(name_of(live[count - 1])))
+        return Page(live, names.next_page_token)
 
     def create(
         self, caller: Caller, request: MutationRequest, spec: Spec, response_type: type[Response]

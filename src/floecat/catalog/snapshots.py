@@ -15,7 +15,12 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import (
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId, SnapshotRef
 from floecat.catalog import keys
-from floecat.catalog.attachments import Attachments, KeptAttachments, infos_of
+from floecat.catalog.attachments import (
+    Attachments,
+    KeptAttachments,
+    check_attachments,
+    infos_of,
+)
 from floecat.catalog.callers import Caller, resource_id
 from floecat.catalog.children import adopted
 from floecat.catalog.codec import Stored
@@ -25,7 +30,7 @@ from floecat.catalog.paging import Page, page_cursor
 from floecat.catalog.records import CatalogStores, first_meta
 from floecat.catalog.tables import TableRepository, addressed_table
 from floecat.catalog.timeline import SnapshotIndex, check_time, moment_of
-from floecat.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from floecat.errors import AlreadyExistsError, NotFoundError
 from floecat.storage.kv.port import ABSENT, ANY, Delete, Key, Put
 
 
@@ -76,8 +81,7 @@ class SnapshotRepository:
         spec, account = request.spec, caller.account_id
         table_id = addressed_table(caller, spec.table_id)
         check_time(spec.upstream_created_at, "spec.upstream_created_at")
-        if not all(spec.attachments):
-            raise InvalidArgumentError("an attachment has no name", field="spec.attachments")
+        check_attachments(spec.attachments)
         kept = self._attachments.keep(account, spec.attachments)
 
         def change() -> Change[CreateSnapshotResponse]:

@@ -39,7 +39,7 @@ class SnapshotSweep:
         moments = self._kv.scan(keys.timeline(account, table_id), limit=_PAGE)
         operations: list[Operation] = []
         for moment in moments:
-            snapshot_id = int(moment.key.sort.partition("/")[2])
+            snapshot_id = keys.snapshot_at(moment.key.sort)
             operations += [
                 Delete(moment.key, ANY),
                 Delete(keys.snapshot(account, table_id, snapshot_id), ANY),

@@ -10,7 +10,7 @@ from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import SnapshotRef
 from floecat.catalog import keys
 from floecat.catalog.codec import Stored
-from floecat.catalog.paging import Page, PageCursor
+from floecat.catalog.paging import Page, PageCursor, fitting
 from floecat.catalog.records import CatalogStores
 from floecat.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 
@@ -26,12 +26,12 @@ def check_time(time: Timestamp, field: str) -> None:
 
 
 def moment_of(snapshot: Snapshot) -> int:
-    """When the upstream made a snapshot, in microseconds since 1970."""
-    return _microseconds(snapshot.upstream_created_at)
+    """When the upstream made a snapshot, in nanoseconds since 1970."""
+    return _nanoseconds(snapshot.upstream_created_at)
 
 
-def _microseconds(time: Timestamp) -> int:
-    return time.seconds * 1_000_000 + time.nanos // 1000
+def _nanoseconds(time: Timestamp) -> int:
+    return time.seconds * 1_000_000_000 + time.nanos
 
 
 class SnapshotIndex:
@@ -51,11 +51,16 @@ class SnapshotIndex:
         partition = keys.timeline(account, table_id)
         moments = self._kv.scan(partition, after=cursor.after, limit=cursor.size + 1, reverse=True)
         shown = [moment.key.sort for moment in moments[: cursor.size]]
-        ids = [int(sort.partition("/")[2]) for sort in shown]
+        ids = [keys.snapshot_at(sort) for sort in shown]
         records = self._kv.get_many([keys.snapshot(account, table_id, i) for i in ids])
         found = [self._codec.decode(record, Snapshot).message for record in records if record]
         for snapshot in found:
             snapshot.ClearField("attachments")
+        count = fitting(found)
+        if count < len(found):
+            last = found[count - 1]
+            at = keys.at_moment(moment_of(last), last.snapshot_id)
+            return Page(found[:count], cursor.token(at))
         return Page(found, cursor.token(shown[-1]) if len(moments) > cursor.size else "")
 
     def resolve(self, table: Table, ref: SnapshotRef) -> Stored[Snapshot]:
@@ -89,13 +94,13 @@ class SnapshotIndex:
                 return self.find(account, table_id, ref.snapshot_id)
             case "as_of":
                 check_time(ref.as_of, "snapshot.as_of")
-                return self._newest(account, table_id, before=_microseconds(ref.as_of) + 1)
+                return self._newest(account, table_id, before=_nanoseconds(ref.as_of) + 1)
         if ref.special not in (common_pb2.SS_UNSPECIFIED, common_pb2.SS_CURRENT):
             raise InvalidArgumentError("unknown special snapshot", field="snapshot.special")
-        current = None
         if table.HasField("current_snapshot_id"):
-            current = self.find(account, table_id, table.current_snapshot_id)
-        return current or self._newest(account, table_id)
+            # Not the newest in its place: after a rollback upstream that would be another state.
+            return self.find(account, table_id, table.current_snapshot_id)
+        return self._newest(account, table_id)
 
     def _newest(
         self, account: str, table_id: str, before: int | None = None
@@ -104,4 +109,4 @@ class SnapshotIndex:
         newest = self._kv.scan(keys.timeline(account, table_id), after=after, limit=1, reverse=True)
         if not newest:
             return None
-        return self.find(account, table_id, int(newest[0].key.sort.partition("/")[2]))
+        return self.find(account, table_id, keys.snapshot_at(newest[0].key.sort))

@@ -80,7 +80,7 @@ class Tree:
         above = namespace_id
         while above:
             stored = self._namespaces.find(account, above)
-            if stored is None or stored.deleting or len(chain) > keys.MAX_DEPTH:
+            if stored is None or stored.deleting:
                 raise not_found(common_pb2.RK_NAMESPACE, namespace_id)
             chain.append(stored)
             above = stored.message.parent_id.id

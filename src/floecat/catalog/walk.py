@@ -12,9 +12,9 @@ from typing import Final
 from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
 from ai.floedb.floecat.common import common_pb2
 from floecat.catalog import keys
-from floecat.catalog.paging import Page, PageCursor
+from floecat.catalog.paging import Page, PageCursor, bad_token, fitting
 from floecat.catalog.records import CatalogStores, Records
-from floecat.catalog.tree import Place
+from floecat.catalog.tree import Place, parent_id
 from floecat.storage.kv.port import KeyValueStore
 
 _BATCH: Final = 100
@@ -58,10 +58,13 @@ class _Level:
 
 
 def walk(
-    kv: KeyValueStore, account: str, start: Place, way: str | None = None
+    stores: CatalogStores, account: str, start: Place, way: str | None = None
 ) -> Iterator[Visited]:
     """Every namespace below `start`, parents before children, siblings by name."""
-    levels = [_Level(start.id, tuple(start.path))] if way is None else _resumed(start, way)
+    kv = stores.kv
+    levels = [_Level(start.id, tuple(start.path))]
+    if way is not None:
+        levels = _still_there(stores, account, _resumed(start, way))
     while levels:
         level = levels[-1]
         child = level.next_child(kv, account)
@@ -78,35 +81,58 @@ def walk_namespaces(
 ) -> Page[Namespace]:
     """A page of everything below `start` whose own name starts with `prefix`."""
     found: list[Visited] = []
-    for visited in walk(stores.kv, account, start, cursor.after):
+    for visited in walk(stores, account, start, cursor.after):
         if visited.name.startswith(prefix):
             found.append(visited)
         if len(found) > cursor.size:
             break
-    shown = found[: cursor.size]
-    token = cursor.token(shown[-1].way) if len(found) > cursor.size else ""
-    return Page(_read(stores, account, shown), token)
+    shown = _read(stores, account, found[: cursor.size])
+    count = fitting([message for _, message in shown])
+    page = [message for _, message in shown[:count]]
+    if count < len(shown):
+        return Page(page, cursor.token(shown[count - 1][0].way))
+    return Page(page, cursor.token(found[cursor.size - 1].way) if len(found) > cursor.size else "")
 
 
 def _way(levels: list[_Level], identifier: str) -> str:
-    return json.dumps([*([level.parent_id, level.after] for level in levels), [identifier, None]])
+    return json.dumps(
+        [*([level.parent_id, level.after] for level in levels), [identifier, None]],
+        ensure_ascii=False,
+    )
 
 
 def _resumed(start: Place, way: str) -> list[_Level]:
     path = tuple(start.path)
     levels: list[_Level] = []
-    for parent_id, after in json.loads(way):
-        levels.append(_Level(parent_id, path, after))
-        path = (*path, after)
+    try:
+        for parent_id, after in json.loads(way):
+            levels.append(_Level(str(parent_id), path, after))
+            path = (*path, after)
+    except (ValueError, TypeError) as error:
+        raise bad_token() from error
     return levels
 
 
-def _read(stores: CatalogStores, account: str, visited: list[Visited]) -> list[Namespace]:
+def _still_there(stores: CatalogStores, account: str, levels: list[_Level]) -> list[_Level]:
+    """The levels that still lie where they did; below one that is gone there is nothing to show."""
+    records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
+    found = records.find_live(account, [level.parent_id for level in levels[1:]])
+    for depth, namespace in enumerate(found, start=1):
+        above = levels[depth - 1]
+        moved = namespace is None or parent_id(namespace) != above.parent_id
+        if moved or (namespace and namespace.display_name != above.after):
+            return levels[:depth]
+    return levels
+
+
+def _read(
+    stores: CatalogStores, account: str, visited: list[Visited]
+) -> list[tuple[Visited, Namespace]]:
     records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
     shown = []
     found = records.find_live(account, [namespace.id for namespace in visited])
     for namespace, message in zip(visited, found, strict=True):
         if message is not None:
             message.parents[:] = namespace.parents
-            shown.append(message)
+            shown.append((namespace, message))
     return shown

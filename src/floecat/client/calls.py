@@ -10,6 +10,7 @@ import grpc
 
 from floecat.client.failures import failure_of
 from floecat.client.retries import RetryPolicy, is_passing, may_repeat
+from floecat.errors import FailedPreconditionError
 
 
 class _CallDetails(grpc.ClientCallDetails):
@@ -37,6 +38,11 @@ class CallInterceptor(
         self._headers = dict(headers)
         self._timeout = timeout
         self._retry = retry
+        self._closed = False
+
+    def close(self) -> None:
+        """Make no more calls: gRPC's core must not be asked for any on a closed channel."""
+        self._closed = True
 
     def intercept_unary_unary(
         self, continuation: Callable[..., Any], details: grpc.ClientCallDetails, request: Any
@@ -82,7 +88,13 @@ class CallInterceptor(
     def _seconds(self, details: grpc.ClientCallDetails) -> float:
         return self._timeout.total_seconds() if details.timeout is None else details.timeout
 
+    def require_open(self) -> None:
+        """Refuse what comes after the end."""
+        if self._closed:
+            raise FailedPreconditionError("this client was closed: connect again")
+
     def _call_headers(self, details: grpc.ClientCallDetails) -> dict[str, str]:
+        self.require_open()
         given = {key for key, _ in details.metadata or ()}
         headers = {key: value for key, value in self._headers.items() if key not in given}
         if "x-correlation-id" not in given:

@@ -102,13 +102,13 @@ class GrpcClients:
         headers = dict(options.headers)
         if options.account:
             headers["x-floe-account"] = options.account
-        interceptor = CallInterceptor(headers, options.timeout, options.retry)
-        channel = grpc.intercept_channel(self._plain, interceptor)
-        self._channel = channel
+        self._calls = CallInterceptor(headers, options.timeout, options.retry)
+        self._channel = grpc.intercept_channel(self._plain, self._calls)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _STUBS:
             raise AttributeError(f"there is no service {name!r}: one of {', '.join(_STUBS)}")
+        self._calls.require_open()
         module, stub = _STUBS[name]
         made = getattr(import_module(f"ai.floedb.floecat.{module}"), stub)(self._channel)
         setattr(self, name, made)
@@ -127,6 +127,7 @@ class GrpcClients:
 
     def close(self) -> None:
         """End the channel and every call on it."""
+        self._calls.close()
         self._plain.close()
 
 

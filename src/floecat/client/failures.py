@@ -40,8 +40,10 @@ class RemoteFailure:
     retry_after: timedelta | None = None
 
 
-def failure_of(call: grpc.RpcError) -> RemoteFailure:
+def failure_of(call: BaseException) -> RemoteFailure:
     """What a failed call says. Without our details, the status alone."""
+    if not isinstance(call, grpc.RpcError):
+        return RemoteFailure(errors.FailedPreconditionError(f"the call wasn't made: {call}"))
     code = _code_of(call)
     described = _described(call)
     if described is None:
@@ -51,6 +53,8 @@ def failure_of(call: grpc.RpcError) -> RemoteFailure:
         reason=described.reason,
         metadata={**described.metadata, "correlation_id": described.correlation_id},
     )
+    if isinstance(error, errors.InvalidArgumentError) and described.field_violations:
+        error.field = described.field_violations[0].field
     after = described.retry_after.ToTimedelta() if described.HasField("retry_after") else None
     return RemoteFailure(error, after)
 

@@ -8,7 +8,7 @@ from google.protobuf.message import Message
 
 from floecat.service.calls import Call
 
-_LOG: Final = structlog.get_logger("floecat.audit")
+_LOG: Final = structlog.get_logger(log="floecat.audit")
 
 
 def is_mutation(method: MethodDescriptor) -> bool:
@@ -41,5 +41,6 @@ def _resource_of(request: Any, response: Message) -> str:
             return f"{value.table_id.id}/{value.snapshot_id}"
     for field, value in request.ListFields():
         if field.name.endswith("_id") and hasattr(value, "account_id"):
-            return str(value.id)
+            snapshot = f"/{request.snapshot_id}" if hasattr(request, "snapshot_id") else ""
+            return f"{value.id}{snapshot}"
     return ""

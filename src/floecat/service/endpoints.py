@@ -32,7 +32,7 @@ from floecat.service.permissions import permission_for
 from floecat.service.principals import Authenticator
 from floecat.service.status import status_of
 
-_LOG: Final = structlog.get_logger("floecat.calls")
+_LOG: Final = structlog.get_logger(log="floecat.calls")
 
 
 class InternalError(FloecatError):

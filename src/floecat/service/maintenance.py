@@ -7,10 +7,9 @@ from typing import Final
 import structlog
 
 from floecat.catalog.sweeps import Sweeper
-from floecat.errors import FloecatError
 from floecat.storage.kv.port import KeyValueStore
 
-_LOG: Final = structlog.get_logger("floecat.maintenance")
+_LOG: Final = structlog.get_logger(log="floecat.maintenance")
 
 _SWEEP_EVERY: Final = timedelta(seconds=1)
 _EXPIRE_EVERY: Final = 3600
@@ -44,9 +43,9 @@ class Maintenance:
                 self._sweep()
                 if rounds % _EXPIRE_EVERY == 0:
                     self._expire()
-            except FloecatError as error:
+            except Exception:  # noqa: BLE001 - whatever it was, housekeeping must go on
                 # Nothing is lost: what is left to do is in the store, and the next round sees it.
-                _LOG.warning("maintenance", error=str(error))
+                _LOG.exception("maintenance")
             rounds += 1
 
     def _sweep(self) -> None:

@@ -14,6 +14,8 @@ from grpc_reflection.v1alpha import reflection
 from floecat.errors import UnavailableError
 from floecat.service.endpoints import Endpoint, Surroundings
 
+_OTHER_THREADS: Final = 32
+
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
 _OPTIONS: Final = (
@@ -49,8 +51,10 @@ class Server:
         # One kind of call must not starve another, so each has threads of its own.
         self._unary = ThreadPoolExecutor(config.unary_threads, "floecat-unary")
         self._streams = ThreadPoolExecutor(config.stream_threads, "floecat-stream")
+        # Health checks and reflection too: their streams may stay open for ever.
+        self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
-        self._server = grpc.server(self._unary, options=_OPTIONS)
+        self._server = grpc.server(self._others, options=_OPTIONS)
         for service, handler in handlers.items():
             self._add(service, handler, around)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -69,8 +73,8 @@ class Server:
         """Take no more calls, let those under way finish within the grace, then end them."""
         self._health.enter_graceful_shutdown()
         self._server.stop(self._config.grace.total_seconds()).wait()
-        self._unary.shutdown()
-        self._streams.shutdown()
+        for pool in (self._unary, self._streams, self._others):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def wait(self) -> None:
         """Until the server has stopped."""

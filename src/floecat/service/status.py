@@ -19,6 +19,7 @@ from floecat.errors import ErrorCode, FloecatError, InvalidArgumentError
 DOMAIN: Final = "floecat"
 
 _RETRY_AFTER_SECONDS: Final = 1
+_LONGEST_TEXT: Final = 400
 
 STATUS_CODES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.INVALID_ARGUMENT: code_pb2.INVALID_ARGUMENT,
@@ -53,7 +54,9 @@ def status_of(error: FloecatError, correlation_id: str) -> grpc.Status:
     """The status a client gets for an error, with everything it may want to know in the details."""
     described = _described(error, correlation_id)
     details: list[Message] = [
-        error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=error.metadata),
+        error_details_pb2.ErrorInfo(
+            reason=error.reason, domain=DOMAIN, metadata=described.metadata
+        ),
         described,
     ]
     if described.field_violations:
@@ -72,7 +75,7 @@ def status_of(error: FloecatError, correlation_id: str) -> grpc.Status:
     status = rpc_status.to_status(
         Status(
             code=STATUS_CODES[error.code],
-            message=error.message,
+            message=described.message,
             details=[_packed(detail) for detail in details],
         )
     )
@@ -83,18 +86,24 @@ def status_of(error: FloecatError, correlation_id: str) -> grpc.Status:
 def _described(error: FloecatError, correlation_id: str) -> common_pb2.Error:
     described = common_pb2.Error(
         code=common_pb2.ErrorCode.Value(f"EC_{error.code}"),
-        message=error.message,
+        message=_clipped(error.message),
         reason=error.reason,
         correlation_id=correlation_id,
-        metadata=error.metadata,
+        metadata={key: _clipped(value) for key, value in error.metadata.items()},
     )
     if isinstance(error, InvalidArgumentError) and error.field:
-        described.field_violations.add(field=error.field, description=error.message)
+        field = _clipped(error.field)
+        described.field_violations.add(field=field, description=described.message)
     if isinstance(error, PreconditionFailedError):
         described.current.CopyFrom(error.current)
     if error.code in _RETRYABLE:
         described.retry_after.CopyFrom(Duration(seconds=_RETRY_AFTER_SECONDS))
     return described
+
+
+def _clipped(text: str) -> str:
+    """Details travel in headers, which have little room: what a caller sent may not fill them."""
+    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
 
 
 def _packed(message: Message) -> AnyMessage:

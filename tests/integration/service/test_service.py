@@ -1,13 +1,18 @@
 """The service over real sockets: headers, errors, limits, health, metrics, a graceful stop."""
 
+import json
+import subprocess
+import sys
 import threading
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.support.reflection import ReflectedClient
 from tests.support.service import connected, running_service
 
@@ -22,6 +27,7 @@ from floecat.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
     InvalidSettingsError,
+    NotFoundError,
     ResourceExhaustedError,
     UnauthenticatedError,
     UnavailableError,
@@ -208,6 +214,62 @@ def test_a_taken_port_is_told(service: Floecat, tmp_path: Path) -> None:
     starting = running_service(tmp_path, kv="memory", blobs="memory", server_address=taken)
     with pytest.raises(UnavailableError, match=r"server\.address"), starting:
         pass
+
+
+def test_streams_left_open_starve_nobody(service: Floecat, clients: floecat.GrpcClients) -> None:
+    """Reflection clients keep their streams open; health and calls must go on."""
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        reflection: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+        ended = threading.Event()
+
+        def silence() -> Iterator[reflection_pb2.ServerReflectionRequest]:
+            yield reflection_pb2.ServerReflectionRequest(list_services="")
+            ended.wait(timeout=60)
+
+        open_streams = [reflection.ServerReflectionInfo(silence()) for _ in range(8)]
+        assert [next(stream).HasField("list_services_response") for stream in open_streams]
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        assert health.Check(health_pb2.HealthCheckRequest(), timeout=10).status
+        clients.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
+        ended.set()
+
+
+def test_what_a_caller_sent_does_not_fill_the_errors_headers(
+    clients: floecat.GrpcClients,
+) -> None:
+    catalog = create_catalog(clients, "long-masks")
+    request = catalog_pb2.UpdateCatalogRequest(catalog_id=catalog.resource_id)
+    request.update_mask.paths.append("x" * 20_000)
+    with pytest.raises(InvalidArgumentError, match="update_mask names"):
+        clients.catalogs.UpdateCatalog(request)
+    path = ["😀" * 255] * 30
+    name = NameRef(catalog="main", path=path, name="t")
+    with pytest.raises(NotFoundError):
+        clients.directory.ResolveTable(directory_pb2.ResolveTableRequest(name=name))
+
+
+def test_every_mutation_leaves_an_audit_line(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("floecat")), "serve"]
+    environment = {
+        "FLOECAT_DATA_DIR": str(tmp_path / "data"),
+        "FLOECAT_SERVER_ADDRESS": "127.0.0.1:0",
+        "FLOECAT_METRICS_ADDRESS": "",
+        "FLOECAT_LOG_FORMAT": "json",
+    }
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        ready = process.stderr.readline()
+        port = ready.rpartition(":")[2].strip()
+        with floecat.connect(f"127.0.0.1:{port}") as clients:
+            catalog = create_catalog(clients, "audited")
+        process.terminate()
+        lines = [json.loads(line) for line in process.stderr if line.startswith("{")]
+    (line,) = [line for line in lines if line["log"] == "floecat.audit"]
+    assert line["method"].endswith("CatalogService/CreateCatalog")
+    assert (line["resource"], line["before"], line["after"]) == (catalog.resource_id.id, 0, 1)
+    assert line["correlation_id"]
 
 
 def test_dev_mode_stays_on_this_machine() -> None:
