@@ -28,7 +28,7 @@ def print_json(value: object) -> None:
 
 
 def message_json(message: Message) -> dict[str, Any]:
-    """A message in protobuf's JSON mapping, every field of it, under the contract's names."""
+    """A message in protobuf's JSON mapping; optional fields that are unset are left out."""
     return MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )

@@ -1,12 +1,14 @@
 """`floecat serve`: run the service until it is told to stop."""
 
 import signal
-from threading import Event
-from typing import Annotated
+import time
+from typing import Annotated, Final
 
 import typer
 
 from floecat.cli.session import current_session
+
+_LOOK_EVERY_SECONDS: Final = 0.1
 
 app = typer.Typer(add_completion=False)
 
@@ -26,11 +28,13 @@ def serve(
     from floecat.bootstrap import Floecat  # noqa: PLC0415 - clients don't wait for the server's code
 
     settings = current_session(context).load_settings().settings
-    stop = Event()
+    stopped: list[int] = []
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: stop.set())
+        signal.signal(name, lambda number, _frame: stopped.append(number))
     with Floecat(settings, insecure_on_network=insecure_dev_on_network) as floecat:
         host = settings.server.address.rpartition(":")[0]
         typer.echo(f"floecat is ready on {host}:{floecat.port}", err=True)
-        stop.wait()
+        # Looking now and then: a signal that comes just before a wait without end would be missed.
+        while not stopped:
+            time.sleep(_LOOK_EVERY_SECONDS)
         typer.echo("floecat is stopping", err=True)

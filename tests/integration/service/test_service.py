@@ -260,11 +260,12 @@ def test_every_mutation_leaves_an_audit_line(tmp_path: Path) -> None:
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        ready = process.stderr.readline()
-        port = ready.rpartition(":")[2].strip()
-        with floecat.connect(f"127.0.0.1:{port}") as clients:
-            catalog = create_catalog(clients, "audited")
-        process.terminate()
+        try:
+            ready = next(line for line in process.stderr if "is ready on" in line)
+            with floecat.connect(f"127.0.0.1:{ready.rpartition(':')[2].strip()}") as clients:
+                catalog = create_catalog(clients, "audited")
+        finally:
+            process.terminate()
         lines = [json.loads(line) for line in process.stderr if line.startswith("{")]
     (line,) = [line for line in lines if line["log"] == "floecat.audit"]
     assert line["method"].endswith("CatalogService/CreateCatalog")
