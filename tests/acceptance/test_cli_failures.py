@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from tests.support.cli import PROGRAM, Cli
 
+pytestmark = pytest.mark.slow  # a process for every step
+
 
 @pytest.fixture
 def orders(floecat: Cli, catalog: str) -> str:

@@ -5,6 +5,8 @@ import json
 import pytest
 from tests.support.cli import Cli
 
+pytestmark = pytest.mark.slow  # a process for every step
+
 SCHEMA = {
     "type": "struct",
     "fields": [
