@@ -6,7 +6,6 @@ from uuid import uuid4
 
 import grpc
 
-from ai.floedb.floecat.common.common_pb2 import PrincipalContext
 from floecat.catalog.callers import Caller
 from floecat.errors import CancelledError
 from floecat.service.principals import Principal
@@ -31,17 +30,6 @@ class Call:
         """Stop working for a client that has gone; streams ask this between messages."""
         if not self.context.is_active():
             raise CancelledError("the client has gone")
-
-    def describe(self) -> PrincipalContext:
-        """The caller, as messages carry it."""
-        return PrincipalContext(
-            account_id=self.principal.account_id,
-            subject=self.principal.subject,
-            roles=sorted(self.principal.roles),
-            correlation_id=self.correlation_id,
-            engine_kind=self.headers.get("x-engine-kind", ""),
-            engine_version=self.headers.get("x-engine-version", ""),
-        )
 
 
 def headers_of(context: grpc.ServicerContext) -> dict[str, str]:
