@@ -156,7 +156,7 @@ def furnish(port: int) -> list[Asked]:
         Asked("GetTable", f"{tables}/GetTable", fixed(get), READ_FLOOR),
         Asked("ResolveTable", f"{directory}/ResolveTable", fixed(resolve_table), READ_FLOOR),
         Asked(f"ListTables, {FEW} a page", f"{tables}/ListTables", fixed(few), READ_FLOOR),
-        Asked(f"ListTables, {MANY} a page", f"{tables}/ListTables", fixed(many)),
+        Asked(f"ListTables, {MANY} a page", f"{tables}/ListTables", fixed(many), READ_FLOOR),
         Asked("CreateTable", f"{tables}/CreateTable", lambda: serialized(create(next(fresh)))),
     ]
 
