@@ -76,7 +76,7 @@ class ParquetFolderConnector(FloecatConnector):
         return TableDescriptor(
             namespace=namespace,
             name=name,
-            location=table.folder.as_uri(),
+            location=f"file://{table.folder}",
             schema_json=table.schema_json,
             columns=table.columns,
             current_snapshot_id=table.snapshot_id,
@@ -203,7 +203,7 @@ class _Files:
         for path in self.paths:
             footer = pq.read_metadata(path)
             yield ScanFile(
-                file_path=path.as_uri(),
+                file_path=f"file://{path}",
                 file_size_bytes=path.stat().st_size,
                 record_count=footer.num_rows,
                 file_format="parquet",

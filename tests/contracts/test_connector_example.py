@@ -27,7 +27,7 @@ class TestParquetFolder(ConnectorConformance):
         (tmp_path / "sales" / "broken" / "0.parquet").write_bytes(b"not parquet")
         guard = OutboundGuard(OutboundRules(file_roots=(tmp_path,)))
         environment = ConnectorEnvironment(auth=NoAuthProvider(), guard=guard)
-        config = ConnectorConfig(kind_name=FACTORY.kind_name, uri=tmp_path.as_uri())
+        config = ConnectorConfig(kind_name=FACTORY.kind_name, uri=f"file://{tmp_path}")
         return Upstream(
             open=lambda: FACTORY.create(config, environment), namespace=("sales",), table="orders"
         )

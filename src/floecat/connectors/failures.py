@@ -21,6 +21,9 @@ from floecat.connectors.spi.errors import (
 from floecat.security.guard import AddressNotAllowedError, NameNotResolvedError
 
 _TRANSIENT_STATUS: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_SECRETIVE: Final = re.compile(
+    r"(?i)((?:token|secret|password|authorization|key)\S*?[=:]|bearer)\s*(?:bearer\s+)?\S+"
+)
 _MAX_RETRY_AFTER: Final = timedelta(hours=1)
 
 
@@ -143,4 +146,4 @@ def _retry_after(cause: BaseException) -> timedelta | None:
 def _first_line(error: BaseException) -> str:
     """What an exception says, short, and without anything that looks like a secret."""
     line = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
-    return re.sub(r"(?i)(token|secret|password|authorization|key)\S*[=:]\s*\S+", r"\1=…", line)
+    return _SECRETIVE.sub(r"\1 …", line)

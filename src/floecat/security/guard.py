@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from floecat.errors import PermissionDeniedError, UnavailableError
 from floecat.security.addresses import Address, refusal
@@ -24,6 +24,9 @@ OBJECT_STORES: Final = frozenset(
 FILE: Final = frozenset({"file", ""})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "thrift": 9083, "postgresql": 5432}
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
+_FILE_URI: Final = re.compile(
+    r"(?:file:(?://(?P<host>[^/]*))?)?(?P<path>/[^\x00-\x1f]*)", re.IGNORECASE
+)
 _FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f\\]")
 
 Resolver = Callable[[str, int], Sequence[Address]]
@@ -104,16 +107,16 @@ class OutboundGuard:
         return Approved(host, port, addresses)
 
     def check_path(self, uri: str) -> Path:
-        """Approve a `file:` URI or a path on this machine: the real place it leads to."""
-        parts = _split(uri)
-        if parts.scheme.lower() not in FILE:
-            raise _refused(uri, "it isn't a file: URI")
-        if parts.netloc not in {"", "localhost"}:
+        """Approve a `file:` URI or a path on this machine: the real place it leads to.
+
+        Lakehouse metadata writes paths as they are, so nothing in them is unquoted.
+        """
+        found = _FILE_URI.fullmatch(uri)
+        if found is None:
+            raise _refused(uri, "it isn't an absolute path, or a file: URI with one")
+        if found["host"] not in {None, "", "localhost"}:
             raise _refused(uri, "a file: URI can't name another machine")
-        text = unquote(parts.path) if parts.scheme else uri
-        if "\x00" in text or not text.startswith("/"):
-            raise _refused(uri, "it isn't an absolute path")
-        place = Path(text).resolve()
+        place = Path(found["path"]).resolve()
         if not any(place.is_relative_to(root.resolve()) for root in self.rules.file_roots):
             raise _refused(uri, "it isn't below a folder of the setting outbound.file-roots")
         return place
@@ -123,7 +126,7 @@ class OutboundGuard:
 
         Object stores are reached at their endpoint, which is checked as a URL of its own.
         """
-        scheme = _split(uri).scheme.lower()
+        scheme = scheme_of(uri)
         if scheme in FILE:
             self.check_path(uri)
         elif scheme not in OBJECT_STORES:
@@ -146,6 +149,12 @@ class OutboundGuard:
         if not found:
             raise NameNotResolvedError(f"the host name {host!r} has no address")
         return found
+
+
+def scheme_of(uri: str) -> str:
+    """The scheme of a URI in lower case; empty for a plain path."""
+    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", uri)
+    return found[1].lower() if found else ""
 
 
 def _literal(host: str) -> Address | None:

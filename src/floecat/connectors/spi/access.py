@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
 from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamProblem
-from floecat.security.guard import OutboundGuard, OutboundRules
+from floecat.security.guard import OutboundGuard, OutboundRules, scheme_of
 from floecat.security.secret import Secret
 
 _S3 = frozenset({"s3", "s3a", "s3n"})
@@ -43,7 +42,7 @@ class FileAccess:
     def filesystem(self, uri: str) -> tuple[pafs.FileSystem, str]:
         """The file system of a URI, and the file's path in it. The guard has its say first."""
         guard = OutboundGuard(self.rules)
-        scheme = urlsplit(uri).scheme.lower()
+        scheme = scheme_of(uri)
         if scheme in _LOCAL:
             return pafs.LocalFileSystem(), str(guard.check_path(uri))
         if scheme in _S3:
