@@ -15,6 +15,9 @@ from floecat.errors import UnavailableError
 from floecat.service.endpoints import Endpoint, Surroundings
 
 _OTHER_THREADS: Final = 32
+_WAITING: Final = frozenset({"ValidateConnector", "CaptureNow"})
+"""Calls that wait for somebody else, maybe for long."""
+_WAITING_THREADS: Final = 8
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
@@ -51,6 +54,7 @@ class Server:
         # One kind of call must not starve another, so each has threads of its own.
         self._unary = ThreadPoolExecutor(config.unary_threads, "floecat-unary")
         self._streams = ThreadPoolExecutor(config.stream_threads, "floecat-stream")
+        self._waiters = ThreadPoolExecutor(_WAITING_THREADS, "floecat-waiter")
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -73,7 +77,7 @@ class Server:
         """Take no more calls, let those under way finish within the grace, then end them."""
         self._health.enter_graceful_shutdown()
         self._server.stop(self._config.grace.total_seconds()).wait()
-        for pool in (self._unary, self._streams, self._others):
+        for pool in (self._unary, self._streams, self._waiters, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def wait(self) -> None:
@@ -97,6 +101,11 @@ class Server:
     def _method(
         self, method: MethodDescriptor, handler: object, around: Surroundings
     ) -> "grpc.RpcMethodHandler[Any, Any]":
-        streams = method.client_streaming or method.server_streaming
         endpoint = Endpoint(method, getattr(handler, method.name), around)
-        return endpoint.method_handler(self._streams if streams else self._unary)
+        return endpoint.method_handler(self._pool_of(method))
+
+    def _pool_of(self, method: MethodDescriptor) -> ThreadPoolExecutor:
+        if method.name in _WAITING:
+            return self._waiters
+        streams = method.client_streaming or method.server_streaming
+        return self._streams if streams else self._unary
