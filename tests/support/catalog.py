@@ -31,6 +31,7 @@ from floecat.catalog.sweeps import Sweeper
 from floecat.service.calls import Call
 from floecat.service.permissions import ADMINISTRATOR
 from floecat.service.principals import Principal
+from floecat.service.spliced import Spliced
 
 
 @dataclass
@@ -56,9 +57,10 @@ class World:
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
         context = cast("grpc.ServicerContext", None)
-        return getattr(self.services[service], name)(
+        answer = getattr(self.services[service], name)(
             request, Call(method, "test", {}, principal, context)
         )
+        return answer.decoded() if isinstance(answer, Spliced) else answer
 
     def catalog(self, name: str = "main") -> Catalog:
         spec = CatalogSpec(display_name=name)

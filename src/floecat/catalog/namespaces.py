@@ -87,11 +87,8 @@ class NamespaceRules(ResourceRules[Namespace, NamespaceSpec]):
             raise InvalidArgumentError("a namespace can't be moved below itself", field="spec.path")
         return (Put(key, b"", turn.version if turn else ABSENT),)
 
-    def shown(self, message: Namespace, home: Home) -> Namespace:
-        shown = Namespace()
-        shown.CopyFrom(message)
-        shown.parents[:] = home_place(home).path
-        return shown
+    def derived(self, home: Home) -> Namespace:
+        return Namespace(parents=home_place(home).path)
 
     def _home(self, account: str, place: Place) -> Home:
         return Home(names=keys.namespaces(account, place.id), place=place, parent=place.as_parent)
@@ -106,8 +103,8 @@ class NamespaceRepository:
         self._rules = NamespaceRules(stores)
         self._resources = Resources(stores, self._rules)
 
-    def list(self, caller: Caller, request: ListNamespacesRequest) -> Page[Namespace]:
-        """A page of children, or of everything below, depth first."""
+    def list(self, caller: Caller, request: ListNamespacesRequest) -> Page[bytes]:
+        """A page of children, or of everything below, depth first; serialized."""
         if request.recursive and request.children_only:
             raise InvalidArgumentError(
                 "recursive and children_only exclude each other: choose one", field="recursive"

@@ -80,9 +80,9 @@ class ResourceRules(ABC, Generic[M, Spec]):
         """What a move to another home commits besides names and guards."""
         return ()
 
-    def shown(self, message: M, home: Home) -> M:
-        """The resource as answers show it."""
-        return message
+    def derived(self, home: Home) -> M | None:
+        """What answers show besides what is stored, because it follows from the home."""
+        return None
 
     def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
         """Where names of children are."""

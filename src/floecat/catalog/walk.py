@@ -12,6 +12,7 @@ from typing import Final
 from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
 from ai.floedb.floecat.common import common_pb2
 from floecat.catalog import keys
+from floecat.catalog.codec import serialized
 from floecat.catalog.paging import Page, PageCursor, bad_token, fitting
 from floecat.catalog.records import CatalogStores, Records
 from floecat.catalog.tree import Place, parent_id
@@ -78,8 +79,8 @@ def walk(
 
 def walk_namespaces(
     stores: CatalogStores, account: str, start: Place, prefix: str, cursor: PageCursor
-) -> Page[Namespace]:
-    """A page of everything below `start` whose own name starts with `prefix`."""
+) -> Page[bytes]:
+    """A page of everything below `start` whose own name starts with `prefix`; serialized."""
     found: list[Visited] = []
     for visited in walk(stores, account, start, cursor.after):
         if visited.name.startswith(prefix):
@@ -87,8 +88,8 @@ def walk_namespaces(
         if len(found) > cursor.size:
             break
     shown = _read(stores, account, found[: cursor.size])
-    count = fitting([message for _, message in shown])
-    page = [message for _, message in shown[:count]]
+    count = fitting([len(content) for _, content in shown])
+    page = [content for _, content in shown[:count]]
     if count < len(shown):
         return Page(page, cursor.token(shown[count - 1][0].way))
     return Page(page, cursor.token(found[cursor.size - 1].way) if len(found) > cursor.size else "")
@@ -127,12 +128,11 @@ def _still_there(stores: CatalogStores, account: str, levels: list[_Level]) -> l
 
 def _read(
     stores: CatalogStores, account: str, visited: list[Visited]
-) -> list[tuple[Visited, Namespace]]:
+) -> list[tuple[Visited, bytes]]:
     records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
-    shown = []
-    found = records.find_live(account, [namespace.id for namespace in visited])
-    for namespace, message in zip(visited, found, strict=True):
-        if message is not None:
-            message.parents[:] = namespace.parents
-            shown.append((namespace, message))
-    return shown
+    found = records.find_contents(account, [namespace.id for namespace in visited])
+    return [
+        (namespace, content + serialized(Namespace(parents=namespace.parents)))
+        for namespace, content in zip(visited, found, strict=True)
+        if content
+    ]
