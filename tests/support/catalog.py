@@ -34,6 +34,16 @@ from floecat.service.principals import Principal
 from floecat.service.spliced import Spliced
 
 
+class Connected:
+    """The part of a call's context that work asks about: the client is there and has time."""
+
+    def is_active(self) -> bool:
+        return True
+
+    def time_remaining(self) -> float:
+        return 60.0
+
+
 @dataclass
 class World:
     """An account in some stores, and short ways to fill it."""
@@ -56,7 +66,7 @@ class World:
         """Call a handler as the server would, by `Service/Method`."""
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
-        context = cast("grpc.ServicerContext", None)
+        context = cast("grpc.ServicerContext", Connected())
         answer = getattr(self.services[service], name)(
             request, Call(method, "test", {}, principal, context)
         )

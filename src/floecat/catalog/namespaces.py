@@ -116,7 +116,7 @@ class NamespaceRepository:
             return self._resources.list(account, home, request.name_prefix, request.page)
         prefix = cleaned_prefix(request.name_prefix)
         cursor = page_cursor(request.page, "recursive", names, prefix)
-        return walk_namespaces(self._stores, account, start, prefix, cursor)
+        return walk_namespaces(self._stores, caller, start, prefix, cursor)
 
     def get(self, caller: Caller, namespace_id: ResourceId) -> Stored[Namespace]:
         """One namespace."""

@@ -13,6 +13,7 @@ from grpc_reflection.v1alpha import reflection
 
 from floecat.errors import UnavailableError
 from floecat.service.endpoints import Endpoint, Surroundings
+from floecat.service.pools import CallPool
 
 _OTHER_THREADS: Final = 32
 
@@ -34,6 +35,9 @@ class ServerConfig:
     """`host:port`; port 0 takes a free one."""
     unary_threads: int = 16
     stream_threads: int = 16
+    unary_waiting: int = 1000
+    """How many calls may wait for a thread before more are refused."""
+    stream_waiting: int = 100
     reflection: bool = True
     grace: timedelta = timedelta(seconds=10)
 
@@ -49,8 +53,8 @@ class Server:
     ) -> None:
         self._config = config
         # One kind of call must not starve another, so each has threads of its own.
-        self._unary = ThreadPoolExecutor(config.unary_threads, "floecat-unary")
-        self._streams = ThreadPoolExecutor(config.stream_threads, "floecat-stream")
+        self._unary = CallPool("unary", config.unary_threads, config.unary_waiting)
+        self._streams = CallPool("stream", config.stream_threads, config.stream_waiting)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -98,5 +102,5 @@ class Server:
         self, method: MethodDescriptor, handler: object, around: Surroundings
     ) -> "grpc.RpcMethodHandler[Any, Any]":
         streams = method.client_streaming or method.server_streaming
-        endpoint = Endpoint(method, getattr(handler, method.name), around)
-        return endpoint.method_handler(self._streams if streams else self._unary)
+        pool = self._streams if streams else self._unary
+        return Endpoint(method, getattr(handler, method.name), around, pool).method_handler()
