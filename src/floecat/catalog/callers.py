@@ -85,13 +85,16 @@ def named_id(
     return resource_id.id
 
 
-def with_full_ids(caller: Caller, spec: Spec, fields: Mapping[str, Kind]) -> Spec:
-    """A copy of a specification whose ids have their kinds written out, once checked."""
+def with_full_ids(spec: Spec, fields: Mapping[str, Kind]) -> Spec:
+    """A copy of a specification whose ids have their kinds written out, so that they compare.
+
+    Nothing is refused here: an id that may not change is refused as such, whosever it is, and one
+    that may is looked up.
+    """
     full = type(spec)()
     full.CopyFrom(spec)
     for name, kind in fields.items():
-        if full.HasField(name):
-            named_id(caller, getattr(full, name), kind, f"spec.{name}")
+        if full.HasField(name) and getattr(full, name).kind == common_pb2.RK_UNSPECIFIED:
             getattr(full, name).kind = kind
     return full
 

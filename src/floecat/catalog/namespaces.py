@@ -60,8 +60,8 @@ class NamespaceRules(ResourceRules[Namespace, NamespaceSpec]):
             keys.views(account, identifier),
         ]
 
-    def normalised(self, caller: Caller, spec: NamespaceSpec) -> NamespaceSpec:
-        return with_full_ids(caller, spec, {"catalog_id": common_pb2.RK_CATALOG})
+    def normalised(self, spec: NamespaceSpec) -> NamespaceSpec:
+        return with_full_ids(spec, {"catalog_id": common_pb2.RK_CATALOG})
 
     def spec_of(self, message: Namespace, home: Home) -> NamespaceSpec:
         spec = super().spec_of(message, home)

@@ -121,7 +121,7 @@ class Resources(Generic[M, Spec]):
             stored, home = self._live(caller, identifier)
             check_precondition(request.precondition, stored.meta)
             current = self._rules.spec_of(stored.message, home)
-            given = self._rules.normalised(caller, request.spec)
+            given = self._rules.normalised(request.spec)
             spec = updated_spec(current, given, request.update_mask, self._rules.immutable)
             self._rules.check(caller, spec)
             new_home = self._rules.home(caller, spec)

@@ -63,7 +63,7 @@ class ResourceRules(ABC, Generic[M, Spec]):
     def check(self, caller: Caller, spec: Spec) -> None:
         """Refuse a specification that no place would make right."""
 
-    def normalised(self, caller: Caller, spec: Spec) -> Spec:
+    def normalised(self, spec: Spec) -> Spec:
         """A specification with its ids written out in full, so that equal ones compare equal."""
         return spec
 
