@@ -169,6 +169,8 @@ def _server_config(settings: Settings) -> ServerConfig:
         address=server.address,
         unary_threads=server.unary_threads or _fitting_threads(settings.kv.backend),
         stream_threads=server.stream_threads,
+        unary_waiting=server.unary_waiting,
+        stream_waiting=server.stream_waiting,
         reflection=server.reflection,
         grace=server.grace,
     )

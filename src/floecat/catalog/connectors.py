@@ -44,7 +44,7 @@ class ConnectorRules(ResourceRules[Connector, ConnectorSpec]):
         self._accounts = Records(stores, common_pb2.RK_ACCOUNT, Account)
         self._seal = seal
         self._opener = opener
-        self._checks = ConnectorChecks(opener)
+        self._checks = ConnectorChecks(stores, opener)
 
     def home(self, caller: Caller, spec: ConnectorSpec) -> Home:
         return self._home(caller.account_id)
@@ -55,7 +55,7 @@ class ConnectorRules(ResourceRules[Connector, ConnectorSpec]):
     def check(self, caller: Caller, spec: ConnectorSpec) -> None:
         self._checks.check(caller, spec)
 
-    def normalised(self, caller: Caller, spec: ConnectorSpec) -> ConnectorSpec:
+    def normalised(self, spec: ConnectorSpec) -> ConnectorSpec:
         """With both the kind and its name, whichever of them was given."""
         full = ConnectorSpec()
         full.CopyFrom(spec)
@@ -98,8 +98,12 @@ class ConnectorRepository:
         self._rules = ConnectorRules(stores, self.seal, opener)
         self._resources = Resources(stores, self._rules)
 
-    def list(self, caller: Caller, page: PageRequest) -> Page[Connector]:
-        """A page of the account's connectors, by name."""
+    def check(self, caller: Caller, spec: ConnectorSpec) -> None:
+        """Refuse what `create` would refuse."""
+        self._rules.check(caller, self._rules.normalised(spec))
+
+    def list(self, caller: Caller, page: PageRequest) -> Page[bytes]:
+        """A page of the account's connectors, by name, serialized."""
         account = caller.account_id
         return self._resources.list(account, Home(names=keys.connectors(account)), "", page)
 
@@ -109,7 +113,7 @@ class ConnectorRepository:
 
     def create(self, caller: Caller, request: CreateConnectorRequest) -> CreateConnectorResponse:
         """Add a connector. Nothing is contacted."""
-        spec = self._rules.normalised(caller, request.spec)
+        spec = self._rules.normalised(request.spec)
         return self._resources.create(caller, request, spec, CreateConnectorResponse)
 
     def update(self, caller: Caller, request: UpdateConnectorRequest) -> UpdateConnectorResponse:

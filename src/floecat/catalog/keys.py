@@ -22,6 +22,8 @@ a part of another key.
 """
 
 import hashlib
+from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from floecat.catalog.kinds import KIND_NAMES, Kind
@@ -41,6 +43,14 @@ def _slice(text: str, slices: int) -> int:
 def resource(account: str, kind: Kind, resource_id: str) -> Key:
     """A resource by id."""
     return Key(f"resource/{account}", f"{KIND_NAMES[kind]}/{resource_id}")
+
+
+def resources(account: str, kind: Kind, ids: Iterable[str]) -> list[Key]:
+    """Several resources of one kind, by id."""
+    partition, prefix = f"resource/{account}", f"{KIND_NAMES[kind]}/"
+    # Listings ask for many, and this is `Key(partition, prefix + i)` at a fraction of its cost.
+    pairs = ((partition, prefix + identifier) for identifier in ids)
+    return list(map(partial(tuple.__new__, Key), pairs))
 
 
 def catalogs(account: str) -> str:

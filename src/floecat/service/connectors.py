@@ -22,6 +22,7 @@ from floecat.catalog.connections import Connections
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.errors import UnimplementedError
 from floecat.service.calls import Call
+from floecat.service.spliced import Spliced, spliced
 
 
 class ConnectorHandlers:
@@ -31,9 +32,10 @@ class ConnectorHandlers:
         self._connectors = connectors
         self._connections = connections
 
-    def ListConnectors(self, request: ListConnectorsRequest, call: Call) -> ListConnectorsResponse:
-        page = self._connectors.list(call.caller, request.page)
-        return ListConnectorsResponse(connectors=page.items, page=page.message)
+    def ListConnectors(
+        self, request: ListConnectorsRequest, call: Call
+    ) -> Spliced[ListConnectorsResponse]:
+        return spliced(ListConnectorsResponse, self._connectors.list(call.caller, request.page))
 
     def GetConnector(self, request: GetConnectorRequest, call: Call) -> GetConnectorResponse:
         stored = self._connectors.get(call.caller, request.connector_id)

@@ -13,11 +13,14 @@ from grpc_reflection.v1alpha import reflection
 
 from floecat.errors import UnavailableError
 from floecat.service.endpoints import Endpoint, Surroundings
+from floecat.service.pools import CallPool
 
 _OTHER_THREADS: Final = 32
 _WAITING: Final = frozenset({"ValidateConnector", "CaptureNow"})
 """Calls that wait for somebody else, maybe for long."""
 _WAITING_THREADS: Final = 8
+_MAX_WAITERS: Final = 8
+"""How many more may queue behind those: they'd wait for long."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
@@ -37,6 +40,9 @@ class ServerConfig:
     """`host:port`; port 0 takes a free one."""
     unary_threads: int = 16
     stream_threads: int = 16
+    unary_waiting: int = 1000
+    """How many calls may wait for a thread before more are refused."""
+    stream_waiting: int = 100
     reflection: bool = True
     grace: timedelta = timedelta(seconds=10)
 
@@ -52,9 +58,9 @@ class Server:
     ) -> None:
         self._config = config
         # One kind of call must not starve another, so each has threads of its own.
-        self._unary = ThreadPoolExecutor(config.unary_threads, "floecat-unary")
-        self._streams = ThreadPoolExecutor(config.stream_threads, "floecat-stream")
-        self._waiters = ThreadPoolExecutor(_WAITING_THREADS, "floecat-waiter")
+        self._unary = CallPool("unary", config.unary_threads, config.unary_waiting)
+        self._streams = CallPool("stream", config.stream_threads, config.stream_waiting)
+        self._waiters = CallPool("waiter", _WAITING_THREADS, _MAX_WAITERS)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -101,10 +107,10 @@ class Server:
     def _method(
         self, method: MethodDescriptor, handler: object, around: Surroundings
     ) -> "grpc.RpcMethodHandler[Any, Any]":
-        endpoint = Endpoint(method, getattr(handler, method.name), around)
-        return endpoint.method_handler(self._pool_of(method))
+        endpoint = Endpoint(method, getattr(handler, method.name), around, self._pool_of(method))
+        return endpoint.method_handler()
 
-    def _pool_of(self, method: MethodDescriptor) -> ThreadPoolExecutor:
+    def _pool_of(self, method: MethodDescriptor) -> CallPool:
         if method.name in _WAITING:
             return self._waiters
         streams = method.client_streaming or method.server_streaming

@@ -99,6 +99,20 @@ class ServerSettings:
     stream_threads: int = option(
         "server.threads.streams", 16, "Threads for streams.", minimum=1, maximum=1024
     )
+    unary_waiting: int = option(
+        "server.waiting.unary",
+        1000,
+        "Ordinary calls that may wait for a thread; more are refused and told to come again.",
+        minimum=0,
+        maximum=1_000_000,
+    )
+    stream_waiting: int = option(
+        "server.waiting.streams",
+        100,
+        "Streams that may wait for a thread; more are refused and told to come again.",
+        minimum=0,
+        maximum=1_000_000,
+    )
     grace: timedelta = option(
         "server.grace", timedelta(seconds=10), "How long calls may go on after a stop.", minimum=0
     )
