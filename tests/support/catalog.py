@@ -66,7 +66,7 @@ def outside(stores: CatalogStores, guard: OutboundGuard | None = None) -> Outsid
         guard=judged,
     )
     resolver = CredentialResolver(TokenEndpoint(judged), CommandLineTools(enabled=True))
-    return Outside(LocalSecretsStore(stores.kv, Secret(bytes(32))), opener, resolver)
+    return Outside(LocalSecretsStore(stores.kv, Secret(bytes(32)), stores.clock), opener, resolver)
 
 
 @dataclass
@@ -76,11 +76,12 @@ class World:
     stores: CatalogStores
     account_id: str = ""
     name: str = "acme"
+    guard: OutboundGuard | None = None
     services: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_descriptor: dict[ServiceDescriptor, object] = dict(
-            handlers(self.stores, outside(self.stores))
+            handlers(self.stores, outside(self.stores, self.guard))
         )
         self.services = {service.name: handler for service, handler in by_descriptor.items()}
         if not self.account_id:
