@@ -1,16 +1,13 @@
-"""The one module that knows every part and wires them. Nothing else imports it except `cli`."""
+"""The one module that knows every part and wires them into a service."""
 
 import ipaddress
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from datetime import timedelta
-from importlib.metadata import version
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import Final, Self, assert_never
+from typing import Final, Self
 
 from google.protobuf.descriptor import ServiceDescriptor
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
@@ -22,36 +19,34 @@ from ai.floedb.floecat.catalog import (
     table_pb2,
     view_pb2,
 )
+from ai.floedb.floecat.connector import connector_pb2
 from floecat.catalog.accounts import AccountRepository
 from floecat.catalog.callers import Caller
 from floecat.catalog.catalogs import CatalogRepository
-from floecat.catalog.consistency import ConsistencyCheck, Finding
+from floecat.catalog.connections import Connections
+from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.constraints import ConstraintsRepository
 from floecat.catalog.directory import Directory
-from floecat.catalog.garbage import GarbageCollector, GarbageReport
 from floecat.catalog.namespaces import NamespaceRepository
 from floecat.catalog.records import CatalogStores
-from floecat.catalog.restore import Restored, restore
 from floecat.catalog.snapshots import SnapshotRepository
 from floecat.catalog.sweeps import Sweeper
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.views import ViewRepository
-from floecat.clock import utc_now
 from floecat.errors import (
     AlreadyExistsError,
-    FailedPreconditionError,
     InvalidSettingsError,
-    NotFoundError,
-    UnavailableError,
 )
+from floecat.outside import Outside, open_outside
 from floecat.service.accounts import AccountHandlers
 from floecat.service.catalogs import CatalogHandlers
+from floecat.service.connectors import ConnectorHandlers
 from floecat.service.constraints import ConstraintsHandlers
 from floecat.service.directory import DirectoryHandlers
 from floecat.service.endpoints import Surroundings
 from floecat.service.logs import configure_logs
 from floecat.service.maintenance import Maintenance
-from floecat.service.metrics import CallMetrics
+from floecat.service.metrics import CallMetrics, serve_metrics
 from floecat.service.namespaces import NamespaceHandlers
 from floecat.service.principals import DevAuthenticator
 from floecat.service.server import Server, ServerConfig
@@ -59,25 +54,14 @@ from floecat.service.snapshots import SnapshotHandlers
 from floecat.service.tables import TableHandlers
 from floecat.service.views import ViewHandlers
 from floecat.settings.model import (
-    BlobBackend,
-    BlobSettings,
     KeyValueBackend,
-    KeyValueSettings,
     LogFormat,
     ServerSettings,
     Settings,
 )
-from floecat.storage.backup import Backup, EmbeddedStore, back_up
+from floecat.storage.configured import blob_config, key_value_config
 from floecat.storage.folders import make_folder
 from floecat.storage.open import (
-    BlobConfig,
-    DynamoDbKeyValueConfig,
-    FilesystemBlobConfig,
-    KeyValueConfig,
-    MemoryBlobConfig,
-    MemoryKeyValueConfig,
-    PostgresKeyValueConfig,
-    S3BlobConfig,
     SqliteKeyValueConfig,
     open_blob_store,
     open_key_value_store,
@@ -85,15 +69,6 @@ from floecat.storage.open import (
 
 DEFAULT_ACCOUNT: Final = "default"
 DEFAULT_CATALOG: Final = "main"
-
-_OTHER_BACKUPS: Final = {
-    KeyValueBackend.MEMORY: "kv = memory: there is nothing to keep",
-    KeyValueBackend.POSTGRES: (
-        "kv = postgres: use pg_dump, which copies the table floecat_record as of one moment "
-        "(pg_dump --table=floecat_record), and then copy the blobs"
-    ),
-    KeyValueBackend.DYNAMODB: "kv = dynamodb: use the table's point-in-time recovery",
-}
 
 
 class Floecat:
@@ -112,9 +87,10 @@ class Floecat:
             around = Surroundings(
                 DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
             )
-            self._server = Server(_server_config(settings), handlers(stores), around)
+            outside = open_outside(settings, stores.kv, opened)
+            self._server = Server(_server_config(settings), handlers(stores, outside), around)
             self._maintenance = Maintenance(Sweeper(stores), stores.kv)
-            _serve_metrics(settings.server.metrics_address, registry, opened)
+            serve_metrics(settings.server.metrics_address, registry, opened)
             self._opened = opened.pop_all()
         self.port = self._server.port
 
@@ -136,18 +112,20 @@ class Floecat:
 
 def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     """The stores that the settings name; closed with `opened`."""
-    config = _key_value_config(settings.kv, settings.data_dir)
+    config = key_value_config(settings.kv, settings.data_dir)
     if isinstance(config, SqliteKeyValueConfig):
         make_folder(config.path.parent)
     kv = open_key_value_store(config)
     opened.callback(kv.close)
-    blobs = open_blob_store(_blob_config(settings.blobs, settings.data_dir))
+    blobs = open_blob_store(blob_config(settings.blobs, settings.data_dir))
     opened.callback(blobs.close)
     return CatalogStores(kv, blobs)
 
 
-def handlers(stores: CatalogStores) -> Mapping[ServiceDescriptor, object]:
+def handlers(stores: CatalogStores, outside: Outside) -> Mapping[ServiceDescriptor, object]:
     """Every service that is served, with what serves it."""
+    connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
+    connections = Connections(connectors, outside.resolver, outside.opener)
     snapshots = SnapshotRepository(stores)
     by_module = {
         (account_pb2, "AccountService"): AccountHandlers(AccountRepository(stores)),
@@ -160,6 +138,7 @@ def handlers(stores: CatalogStores) -> Mapping[ServiceDescriptor, object]:
             ConstraintsRepository(stores)
         ),
         (directory_pb2, "DirectoryService"): DirectoryHandlers(Directory(stores), snapshots),
+        (connector_pb2, "Connectors"): ConnectorHandlers(connectors, connections),
     }
     return {
         module.DESCRIPTOR.services_by_name[name]: handler
@@ -184,48 +163,14 @@ def ensure_defaults(stores: CatalogStores) -> None:
         )
 
 
-def _key_value_config(settings: KeyValueSettings, data_dir: Path) -> KeyValueConfig:
-    match settings.backend:
-        case KeyValueBackend.MEMORY:
-            return MemoryKeyValueConfig()
-        case KeyValueBackend.SQLITE:
-            path = settings.sqlite_path or data_dir / "floecat.db"
-            return SqliteKeyValueConfig(path)
-        case KeyValueBackend.POSTGRES:
-            return PostgresKeyValueConfig(settings.postgres_url or "")
-        case KeyValueBackend.DYNAMODB:
-            return DynamoDbKeyValueConfig(
-                settings.dynamodb_table, settings.dynamodb_region, settings.dynamodb_endpoint
-            )
-        case _:
-            assert_never(settings.backend)
-
-
-def _blob_config(settings: BlobSettings, data_dir: Path) -> BlobConfig:
-    match settings.backend:
-        case BlobBackend.MEMORY:
-            return MemoryBlobConfig()
-        case BlobBackend.FILESYSTEM:
-            return FilesystemBlobConfig(settings.filesystem_path or data_dir / "blobs")
-        case BlobBackend.S3:
-            return S3BlobConfig(
-                bucket=settings.s3_bucket or "",
-                cache=data_dir / "cache",
-                prefix=settings.s3_prefix,
-                region=settings.s3_region,
-                endpoint=settings.s3_endpoint,
-                cache_bytes=settings.cache_max_bytes,
-            )
-        case _:
-            assert_never(settings.backend)
-
-
 def _server_config(settings: Settings) -> ServerConfig:
     server = settings.server
     return ServerConfig(
         address=server.address,
         unary_threads=server.unary_threads or _fitting_threads(settings.kv.backend),
         stream_threads=server.stream_threads,
+        unary_waiting=server.unary_waiting,
+        stream_waiting=server.stream_waiting,
         reflection=server.reflection,
         grace=server.grace,
     )
@@ -238,21 +183,6 @@ def _fitting_threads(backend: KeyValueBackend) -> int:
     """
     local = backend in (KeyValueBackend.MEMORY, KeyValueBackend.SQLITE)
     return 2 if local else 32
-
-
-def _serve_metrics(address: str | None, registry: CollectorRegistry, opened: ExitStack) -> None:
-    if not address:
-        return
-    host, _, port = address.rpartition(":")
-    try:
-        server, thread = start_http_server(int(port), host or "localhost", registry=registry)
-    except OSError as error:
-        raise UnavailableError(
-            f"can't serve metrics on {address}: {error.strerror} (change metrics.address)"
-        ) from error
-    opened.callback(thread.join)
-    opened.callback(server.server_close)
-    opened.callback(server.shutdown)
 
 
 def _require_loopback(settings: ServerSettings, *, allowed: bool) -> None:
@@ -271,59 +201,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-@contextmanager
-def opened_stores(settings: Settings) -> Iterator[CatalogStores]:
-    """The stores for an administrator's command, beside a service that may be running."""
-    kv = _key_value_config(settings.kv, settings.data_dir)
-    if isinstance(kv, MemoryKeyValueConfig):
-        raise FailedPreconditionError(
-            "kv = memory: such a store lives inside its service, and nothing else can look at it"
-        )
-    if isinstance(kv, SqliteKeyValueConfig) and not kv.path.exists():
-        raise NotFoundError(f"there is no store at {kv.path}: is data.dir the service's?")
-    with ExitStack() as opened:
-        yield open_stores(settings, opened)
-
-
-def find_inconsistencies(settings: Settings) -> list[Finding]:
-    """Everything in the stores that doesn't fit together."""
-    with opened_stores(settings) as stores:
-        return list(ConsistencyCheck(stores).run())
-
-
-def finish_deletions(settings: Settings) -> None:
-    """Remove now what is deleted for everyone, instead of in the background."""
-    with opened_stores(settings) as stores:
-        Sweeper(stores).sweep_all()
-
-
-def collect_garbage(settings: Settings, grace: timedelta, *, dry_run: bool) -> GarbageReport:
-    """One pass over blobs that no record names."""
-    with opened_stores(settings) as stores:
-        return GarbageCollector(stores, grace).collect(dry_run=dry_run)
-
-
-def make_backup(settings: Settings, target: Path) -> Backup:
-    """Copy the store into one file, while it may be in use."""
-    store = _embedded_store(settings)
-    made_by = f"Floecat {version('floecat')}"
-    return back_up(store, target, made_by=made_by, now=utc_now())
-
-
-def restore_backup(settings: Settings, source: Path, *, force: bool) -> Restored:
-    """Make a backup the store. The store that was there is kept under another name."""
-    target = _embedded_store(settings)
-    make_folder(target.database.parent)
-    return restore(source, target, force=force, now=utc_now())
-
-
-def _embedded_store(settings: Settings) -> EmbeddedStore:
-    """Where the records and blobs are, if they are files; or what to use instead."""
-    kv = _key_value_config(settings.kv, settings.data_dir)
-    if not isinstance(kv, SqliteKeyValueConfig):
-        raise FailedPreconditionError(_OTHER_BACKUPS[settings.kv.backend])
-    blobs = _blob_config(settings.blobs, settings.data_dir)
-    folder = blobs.root if isinstance(blobs, FilesystemBlobConfig) else None
-    return EmbeddedStore(kv.path, folder)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import grpc
+from examples.parquet_folder_connector import FACTORY
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 
@@ -22,15 +23,50 @@ from ai.floedb.floecat.catalog.view_pb2 import (
     ViewSpec,
     ViewSqlDefinition,
 )
+from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.connector.connector_pb2 import ConnectorSpec, CreateConnectorRequest
 from floecat.bootstrap import handlers
 from floecat.catalog.accounts import AccountRepository
 from floecat.catalog.callers import Caller
 from floecat.catalog.consistency import ConsistencyCheck, Finding
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.sweeps import Sweeper
+from floecat.connectors.auth.registry import AuthProviders
+from floecat.connectors.opening import ConnectorOpener
+from floecat.connectors.spi.provider import ConnectorProvider
+from floecat.outside import Outside
+from floecat.security.credentials.commands import CommandLineTools
+from floecat.security.credentials.resolution import CredentialResolver
+from floecat.security.credentials.tokens import TokenEndpoint
+from floecat.security.guard import OutboundGuard, OutboundRules
+from floecat.security.secret import Secret
+from floecat.security.secrets.local import LocalSecretsStore
 from floecat.service.calls import Call
 from floecat.service.permissions import ADMINISTRATOR
 from floecat.service.principals import Principal
+from floecat.service.spliced import Spliced
+
+
+class Connected:
+    """The part of a call's context that work asks about: the client is there and has time."""
+
+    def is_active(self) -> bool:
+        return True
+
+    def time_remaining(self) -> float:
+        return 60.0
+
+
+def outside(stores: CatalogStores, guard: OutboundGuard | None = None) -> Outside:
+    """Secrets beside the records, and one kind of connector."""
+    judged = guard or OutboundGuard(OutboundRules())
+    opener = ConnectorOpener(
+        provider=ConnectorProvider({FACTORY.kind_name: FACTORY}),
+        auth=AuthProviders.from_entry_points(),
+        guard=judged,
+    )
+    resolver = CredentialResolver(TokenEndpoint(judged), CommandLineTools(enabled=True))
+    return Outside(LocalSecretsStore(stores.kv, Secret(bytes(32)), stores.clock), opener, resolver)
 
 
 @dataclass
@@ -40,10 +76,13 @@ class World:
     stores: CatalogStores
     account_id: str = ""
     name: str = "acme"
+    guard: OutboundGuard | None = None
     services: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        by_descriptor: dict[ServiceDescriptor, object] = dict(handlers(self.stores))
+        by_descriptor: dict[ServiceDescriptor, object] = dict(
+            handlers(self.stores, outside(self.stores, self.guard))
+        )
         self.services = {service.name: handler for service, handler in by_descriptor.items()}
         if not self.account_id:
             founder = Caller("founder", administrator=True)
@@ -55,15 +94,22 @@ class World:
         """Call a handler as the server would, by `Service/Method`."""
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
-        context = cast("grpc.ServicerContext", None)
-        return getattr(self.services[service], name)(
+        context = cast("grpc.ServicerContext", Connected())
+        answer = getattr(self.services[service], name)(
             request, Call(method, "test", {}, principal, context)
         )
+        return answer.decoded() if isinstance(answer, Spliced) else answer
 
     def catalog(self, name: str = "main") -> Catalog:
         spec = CatalogSpec(display_name=name)
         response = self.call("CatalogService/CreateCatalog", CreateCatalogRequest(spec=spec))
         return cast("Catalog", response.catalog)
+
+    def connector(self, name: str = "lake", **fields: Any) -> ResourceId:
+        defaults = {"kind_name": FACTORY.kind_name, "uri": "file:///lake"}
+        spec = ConnectorSpec(display_name=name, **{**defaults, **fields})
+        response = self.call("Connectors/CreateConnector", CreateConnectorRequest(spec=spec))
+        return cast("ResourceId", response.connector.resource_id)
 
     def namespace(self, catalog: Catalog, name: str, *path: str) -> Namespace:
         spec = NamespaceSpec(catalog_id=catalog.resource_id, display_name=name, path=path)

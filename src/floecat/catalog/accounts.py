@@ -44,7 +44,7 @@ class AccountRules(ResourceRules[Account, AccountSpec]):
         return Home(names=keys.ACCOUNTS)
 
     def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
-        return [keys.catalogs(identifier)]
+        return [keys.catalogs(identifier), keys.connectors(identifier)]
 
     def check(self, caller: Caller, spec: AccountSpec) -> None:
         if _looks_like_id(spec.display_name.strip()):
@@ -66,7 +66,8 @@ class AccountRepository:
         if not caller.administrator:
             return Page([self._resources.get(caller, caller.account_id).message])
         names = list_names(self._kv, keys.ACCOUNTS, "", cursor)
-        found = [self._resources.records.find(i, i) for _, i in names.items]
+        ids = [name.value.decode() for name in names.items]
+        found = [self._resources.records.find(i, i) for i in ids]
         live = [stored.message for stored in found if stored and not stored.deleting]
         return Page(live, names.next_page_token)
 

@@ -1,8 +1,8 @@
 """Who is asking, and what an id in a request may name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
@@ -15,6 +15,28 @@ Spec = TypeVar("Spec", bound=Message)
 MAX_ID_LENGTH: Final = 255
 
 
+class Asker(Protocol):
+    """Whoever waits for the answer to a call."""
+
+    def require_waiting(self) -> None:
+        """Raise CancelledError or DeadlineExceededError if nobody waits any more."""
+        ...
+
+    def answer_replayed(self) -> None:
+        """Learn that the answer is an earlier one, and nothing was changed."""
+        ...
+
+
+class Patient:
+    """Waits for ever: for calls that nobody made over the network."""
+
+    def require_waiting(self) -> None:
+        """Always is."""
+
+    def answer_replayed(self) -> None:
+        """Doesn't mind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The account and subject a call is made for."""
@@ -23,6 +45,7 @@ class Caller:
     subject: str = ""
     administrator: bool = False
     """May see and change other accounts through AccountService; nothing else."""
+    asker: Asker = field(default=Patient(), compare=False, repr=False)
 
 
 def not_found(kind: Kind, resource_id: str) -> NotFoundError:
@@ -62,14 +85,17 @@ def named_id(
     return resource_id.id
 
 
-def with_full_ids(caller: Caller, spec: Spec, fields: Mapping[str, Kind]) -> Spec:
-    """A copy of a specification whose ids have their kinds written out, once checked."""
+def with_full_ids(spec: Spec, fields: Mapping[str, Kind]) -> Spec:
+    """A copy of a specification whose ids have their kinds written out, so that they compare.
+
+    Nothing is refused here: an id that may not change is refused as such, whosever it is, and one
+    that may is looked up.
+    """
     full = type(spec)()
     full.CopyFrom(spec)
-    for field, kind in fields.items():
-        if full.HasField(field):
-            named_id(caller, getattr(full, field), kind, f"spec.{field}")
-            getattr(full, field).kind = kind
+    for name, kind in fields.items():
+        if full.HasField(name) and getattr(full, name).kind == common_pb2.RK_UNSPECIFIED:
+            getattr(full, name).kind = kind
     return full
 
 

@@ -62,8 +62,8 @@ class CatalogRepository:
         self._rules = CatalogRules(stores)
         self._resources = Resources(stores, self._rules)
 
-    def list(self, caller: Caller, page: PageRequest) -> Page[Catalog]:
-        """A page of the account's catalogs, by name."""
+    def list(self, caller: Caller, page: PageRequest) -> Page[bytes]:
+        """A page of the account's catalogs, by name; serialized."""
         account = caller.account_id
         return self._resources.list(account, Home(names=keys.catalogs(account)), "", page)
 

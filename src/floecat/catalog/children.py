@@ -19,6 +19,7 @@ from floecat.storage.kv.port import (
     KeyValueStore,
     Operation,
     Put,
+    Record,
 )
 
 
@@ -56,11 +57,9 @@ def released(partition: str, name: str) -> Delete:
     return Delete(Key(partition, name), ANY)
 
 
-def list_names(
-    kv: KeyValueStore, partition: str, prefix: str, cursor: PageCursor
-) -> Page[tuple[str, str]]:
-    """Names and ids of a page of children, by name."""
+def list_names(kv: KeyValueStore, partition: str, prefix: str, cursor: PageCursor) -> Page[Record]:
+    """A page of children's names, each with the child's id as its value."""
     records = kv.scan(partition, prefix, after=cursor.after, limit=cursor.size + 1)
-    shown = [(record.key.sort, record.value.decode()) for record in records[: cursor.size]]
+    shown = records[: cursor.size]
     more = len(records) > cursor.size
-    return Page(shown, cursor.token(shown[-1][0]) if more else "")
+    return Page(shown, cursor.token(shown[-1].key.sort) if more else "")

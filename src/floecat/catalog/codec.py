@@ -87,7 +87,7 @@ class Codec:
         )
 
     def decode_live(self, record: Record, kind: type[M]) -> M | None:
-        """The resource alone, unless it is being deleted: for listings, which read many."""
+        """The resource alone, unless it is being deleted: for walks, which read many."""
         stored = StoredResource.FromString(record.value)
         if stored.deleting:
             return None

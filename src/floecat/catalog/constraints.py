@@ -87,7 +87,7 @@ class ConstraintsRepository:
         )
         decode = self._stores.codec.decode
         bundles = [decode(r, TableConstraints).message for r in records[: cursor.size]]
-        count = fitting(bundles)
+        count = fitting([row.ByteSize() for row in bundles])
         more = count < len(records)
         return Page(bundles[:count], cursor.token(records[count - 1].key.sort) if more else "")
 

@@ -139,7 +139,7 @@ class Directory:
         path = [*below.path, below.name] if below.name else list(below.path)
         start = self._tree.below(account, self._tree.catalog_named(account, below.catalog), path)
         cursor = page_cursor(request.page, "below", account, start.id)
-        return relations_below(self._stores, account, start, cursor)
+        return relations_below(self._stores, caller, start, cursor)
 
     def _looked_up(self, caller: Caller, asked: ResourceId) -> LookedUpResource:
         kind = asked.kind

@@ -9,7 +9,7 @@ from ai.floedb.floecat.catalog.directory_pb2 import ResolvedRelation
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef
 from floecat.catalog import keys
-from floecat.catalog.callers import resource_id
+from floecat.catalog.callers import Caller, resource_id
 from floecat.catalog.paging import Page, PageCursor, bad_token
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.tree import Place, Tree
@@ -48,18 +48,19 @@ class _Position:
 
 
 def relations_below(
-    stores: CatalogStores, account: str, start: Place, cursor: PageCursor
+    stores: CatalogStores, caller: Caller, start: Place, cursor: PageCursor
 ) -> Page[ResolvedRelation]:
     """A page of relations: by namespace, depth first; in each the tables, then the views."""
     found: list[tuple[_Position, ResolvedRelation]] = []
-    for position, identifier in _relations(stores, account, start, cursor.after):
+    for position, identifier in _relations(stores, caller, start, cursor.after):
         kind, _ = _PARTITIONS[position.partition]
         name = NameRef(
             catalog=start.catalog.message.display_name,
             path=position.namespace.path,
             name=position.name,
         )
-        answer = ResolvedRelation(name=name, resource_id=resource_id(account, kind, identifier))
+        found_id = resource_id(caller.account_id, kind, identifier)
+        answer = ResolvedRelation(name=name, resource_id=found_id)
         found.append((position, answer))
         if len(found) > cursor.size:
             break
@@ -69,8 +70,9 @@ def relations_below(
 
 
 def _relations(
-    stores: CatalogStores, account: str, start: Place, token: str | None
+    stores: CatalogStores, caller: Caller, start: Place, token: str | None
 ) -> Iterator[tuple[_Position, str]]:
+    account = caller.account_id
     way: str | None = None
     if token is not None:
         position = _position(token)
@@ -82,7 +84,7 @@ def _relations(
     elif start.namespaces:
         here = _Namespace(start.id, tuple(start.path), None)
         yield from _in_namespace(stores.kv, account, here)
-    for visited in walk(stores, account, start, way):
+    for visited in walk(stores, caller, start, way):
         here = _Namespace(visited.id, visited.path, visited.way)
         yield from _in_namespace(stores.kv, account, here)
 

@@ -3,6 +3,7 @@
     resource/{account} {kind}/{id}              a resource, by id
     accounts {name}                             an account's id, by name
     catalogs/{account} {name}                   a catalog's id
+    connectors/{account} {name}                 a connector's id
     namespaces/{account}/{parent} {name}        a namespace's id; parent: namespace or catalog
     tables/{account}/{namespace} {name}         a table's id
     views/{account}/{namespace} {name}          a view's id
@@ -21,6 +22,8 @@ a part of another key.
 """
 
 import hashlib
+from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from floecat.catalog.kinds import KIND_NAMES, Kind
@@ -42,9 +45,22 @@ def resource(account: str, kind: Kind, resource_id: str) -> Key:
     return Key(f"resource/{account}", f"{KIND_NAMES[kind]}/{resource_id}")
 
 
+def resources(account: str, kind: Kind, ids: Iterable[str]) -> list[Key]:
+    """Several resources of one kind, by id."""
+    partition, prefix = f"resource/{account}", f"{KIND_NAMES[kind]}/"
+    # Listings ask for many, and this is `Key(partition, prefix + i)` at a fraction of its cost.
+    pairs = ((partition, prefix + identifier) for identifier in ids)
+    return list(map(partial(tuple.__new__, Key), pairs))
+
+
 def catalogs(account: str) -> str:
     """The partition of an account's catalogs, by name."""
     return f"catalogs/{account}"
+
+
+def connectors(account: str) -> str:
+    """The partition of an account's connectors, by name."""
+    return f"connectors/{account}"
 
 
 def namespaces(account: str, parent_id: str) -> str:

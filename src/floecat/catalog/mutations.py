@@ -79,8 +79,10 @@ class Mutations:
         """Commit what `change` decides, once per idempotency key."""
         replay = Replay(self._stores, caller, request, response_type)
         for _ in range(MAX_ATTEMPTS):
+            caller.asker.require_waiting()
             answered = replay.find_answer()
             if answered is not None:
+                caller.asker.answer_replayed()
                 return answered
             try:
                 decided = change()
@@ -93,6 +95,7 @@ class Mutations:
                 answered = replay.find_answer()
                 if answered is None:
                     raise
+                caller.asker.answer_replayed()
                 return answered
             return decided.response
         raise AbortedError("too many concurrent changes to the same records: try again")

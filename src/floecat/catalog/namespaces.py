@@ -60,8 +60,8 @@ class NamespaceRules(ResourceRules[Namespace, NamespaceSpec]):
             keys.views(account, identifier),
         ]
 
-    def normalised(self, caller: Caller, spec: NamespaceSpec) -> NamespaceSpec:
-        return with_full_ids(caller, spec, {"catalog_id": common_pb2.RK_CATALOG})
+    def normalised(self, spec: NamespaceSpec) -> NamespaceSpec:
+        return with_full_ids(spec, {"catalog_id": common_pb2.RK_CATALOG})
 
     def spec_of(self, message: Namespace, home: Home) -> NamespaceSpec:
         spec = super().spec_of(message, home)
@@ -87,11 +87,8 @@ class NamespaceRules(ResourceRules[Namespace, NamespaceSpec]):
             raise InvalidArgumentError("a namespace can't be moved below itself", field="spec.path")
         return (Put(key, b"", turn.version if turn else ABSENT),)
 
-    def shown(self, message: Namespace, home: Home) -> Namespace:
-        shown = Namespace()
-        shown.CopyFrom(message)
-        shown.parents[:] = home_place(home).path
-        return shown
+    def derived(self, home: Home) -> Namespace:
+        return Namespace(parents=home_place(home).path)
 
     def _home(self, account: str, place: Place) -> Home:
         return Home(names=keys.namespaces(account, place.id), place=place, parent=place.as_parent)
@@ -106,8 +103,8 @@ class NamespaceRepository:
         self._rules = NamespaceRules(stores)
         self._resources = Resources(stores, self._rules)
 
-    def list(self, caller: Caller, request: ListNamespacesRequest) -> Page[Namespace]:
-        """A page of children, or of everything below, depth first."""
+    def list(self, caller: Caller, request: ListNamespacesRequest) -> Page[bytes]:
+        """A page of children, or of everything below, depth first; serialized."""
         if request.recursive and request.children_only:
             raise InvalidArgumentError(
                 "recursive and children_only exclude each other: choose one", field="recursive"
@@ -119,7 +116,7 @@ class NamespaceRepository:
             return self._resources.list(account, home, request.name_prefix, request.page)
         prefix = cleaned_prefix(request.name_prefix)
         cursor = page_cursor(request.page, "recursive", names, prefix)
-        return walk_namespaces(self._stores, account, start, prefix, cursor)
+        return walk_namespaces(self._stores, caller, start, prefix, cursor)
 
     def get(self, caller: Caller, namespace_id: ResourceId) -> Stored[Namespace]:
         """One namespace."""

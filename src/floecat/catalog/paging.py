@@ -2,11 +2,11 @@
 
 import base64
 import hashlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, Generic, TypeVar
-
-from google.protobuf.message import Message
 
 from ai.floedb.floecat.common import common_pb2
 from floecat.errors import InvalidArgumentError
@@ -54,14 +54,11 @@ class Page(Generic[Item]):
         return common_pb2.PageResponse(next_page_token=self.next_page_token)
 
 
-def fitting(messages: Sequence[Message]) -> int:
-    """How many of the first messages fit an answer; at least one, since each was let in."""
-    total = 0
-    for number, message in enumerate(messages):
-        total += message.ByteSize()
-        if total > MAX_PAGE_BYTES and number > 0:
-            return number
-    return len(messages)
+def fitting(sizes: Sequence[int]) -> int:
+    """How many of the first rows, by their sizes, fit an answer; at least one: each was let in."""
+    if sum(sizes) <= MAX_PAGE_BYTES:
+        return len(sizes)
+    return max(1, bisect_right(list(accumulate(sizes)), MAX_PAGE_BYTES))
 
 
 def bad_token() -> InvalidArgumentError:

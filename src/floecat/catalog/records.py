@@ -12,6 +12,7 @@ from ai.floedb.floecat.common.common_pb2 import MutationMeta
 from floecat.catalog import keys
 from floecat.catalog.callers import not_found
 from floecat.catalog.codec import Codec, Stored, etag_of
+from floecat.catalog.contents import Contents
 from floecat.catalog.kinds import Kind
 from floecat.clock import Clock, utc_now
 from floecat.storage.blobs.port import BlobStore
@@ -65,6 +66,7 @@ class Records(Generic[M]):
     def __init__(self, stores: CatalogStores, kind: Kind, message_type: type[M]) -> None:
         self._kv = stores.kv
         self._codec = stores.codec
+        self._contents = Contents(self._codec.read)
         self._type = message_type
         self.kind = kind
 
@@ -75,8 +77,13 @@ class Records(Generic[M]):
 
     def find_live(self, account: str, ids: Sequence[str]) -> list[M | None]:
         """One resource per id, in order; None for what doesn't exist or is being deleted."""
-        records = self._kv.get_many([keys.resource(account, self.kind, i) for i in ids])
+        records = self._kv.get_many(keys.resources(account, self.kind, ids))
         return [self._codec.decode_live(r, self._type) if r else None for r in records]
+
+    def find_contents(self, account: str, ids: Sequence[str]) -> list[bytes]:
+        """The same still serialized; empty for what doesn't exist or is being deleted."""
+        records = self._kv.get_many(keys.resources(account, self.kind, ids))
+        return self._contents.live(records)
 
     def find_named(self, account: str, partition: str, name: str) -> Stored[M] | None:
         """The resource that has a name in a partition, unless it is being deleted."""

@@ -54,8 +54,8 @@ class RelationRules(ResourceRules[M, Spec]):
             field = "spec.upstream.connector_id"
             named_id(caller, spec.upstream.connector_id, common_pb2.RK_CONNECTOR, field)
 
-    def normalised(self, caller: Caller, spec: Spec) -> Spec:
-        return with_full_ids(caller, spec, _OWNERS)
+    def normalised(self, spec: Spec) -> Spec:
+        return with_full_ids(spec, _OWNERS)
 
     def put_in(self, message: M, home: Home) -> None:
         place = home_place(home)

@@ -9,7 +9,7 @@ from ai.floedb.floecat.common.common_pb2 import MutationMeta, PageRequest, Preco
 from floecat.catalog import keys
 from floecat.catalog.callers import Caller, not_found, resource_id
 from floecat.catalog.children import adopted, claimed, find_childless, list_names, released
-from floecat.catalog.codec import Stored
+from floecat.catalog.codec import Stored, serialized
 from floecat.catalog.kinds import KIND_NAMES
 from floecat.catalog.masks import copy_shared_fields, updated_spec
 from floecat.catalog.mutations import Change, Mutations, check_precondition
@@ -57,19 +57,28 @@ class Resources(Generic[M, Spec]):
     def get(self, caller: Caller, identifier: str) -> Stored[M]:
         """One resource, as answers show it."""
         stored, home = self._live(caller, identifier)
-        return Stored(self._rules.shown(stored.message, home), stored.meta, stored.version)
+        return Stored(self._shown(stored.message, home), stored.meta, stored.version)
 
-    def list(self, account: str, home: Home, name_prefix: str, page: PageRequest) -> Page[M]:
-        """A page of the resources at home in one place, by name."""
+    def list(self, account: str, home: Home, name_prefix: str, page: PageRequest) -> Page[bytes]:
+        """A page of the resources at home in one place, by name, as answers show them: serialized.
+
+        Appending to a message's bytes adds to its fields, so what follows from the home is appended
+        and nothing is decoded.
+        """
         prefix = cleaned_prefix(name_prefix)
         cursor = page_cursor(page, home.names, prefix)
         names = list_names(self._stores.kv, home.names, prefix, cursor)
-        found = self.records.find_live(account, [identifier for _, identifier in names.items])
-        live = [self._rules.shown(message, home) for message in found if message is not None]
-        count = fitting(live)
-        if count < len(live):
-            return Page(live[:count], cursor.token(name_of(live[count - 1])))
-        return Page(live, names.next_page_token)
+        ids = [name.value.decode() for name in names.items]
+        contents = self.records.find_contents(account, ids)
+        derived = self._rules.derived(home)
+        if derived is not None:
+            appended = serialized(derived)
+            contents = [content and content + appended for content in contents]
+        count = fitting(list(map(len, contents)))
+        shown = [content for content in contents[:count] if content]
+        if count < len(contents):
+            return Page(shown, cursor.token(names.items[count - 1].key.sort))
+        return Page(shown, names.next_page_token)
 
     def create(
         self, caller: Caller, request: MutationRequest, spec: Spec, response_type: type[Response]
@@ -85,13 +94,15 @@ class Resources(Generic[M, Spec]):
             message = self._rules.message_type(
                 resource_id=resource_id(account, self._rules.kind, identifier), created_at=now
             )
-            self._fill(message, spec, home)
+            public, kept = self._rules.sealed(account, identifier, spec, None)
+            self._fill(message, public, home)
             meta = first_meta(message, now)
             return Change(
                 (
                     self.records.insert(account, identifier, message, meta),
                     *self._take_name(home, name_of(message), identifier),
                     *self._join(account, home, identifier),
+                    *kept,
                 ),
                 self._answer(response_type, message, meta, home),
             )
@@ -112,18 +123,20 @@ class Resources(Generic[M, Spec]):
             stored, home = self._live(caller, identifier)
             check_precondition(request.precondition, stored.meta)
             current = self._rules.spec_of(stored.message, home)
-            given = self._rules.normalised(caller, request.spec)
+            given = self._rules.normalised(request.spec)
             spec = updated_spec(current, given, request.update_mask, self._rules.immutable)
             self._rules.check(caller, spec)
             new_home = self._rules.home(caller, spec)
             message = self._rules.message_type()
             message.CopyFrom(stored.message)
-            self._fill(message, spec, new_home)
+            public, kept = self._rules.sealed(account, identifier, spec, current)
+            self._fill(message, public, new_home)
             meta = next_meta(stored.meta, message, self._stores.now())
             return Change(
                 (
                     self.records.replace(account, stored, message, meta),
                     *self._relocate(account, stored.message, home, message, new_home),
+                    *kept,
                 ),
                 self._answer(response_type, message, meta, new_home),
             )
@@ -155,6 +168,7 @@ class Resources(Generic[M, Spec]):
                 removal = (
                     Delete(keys.resource(account, self._rules.kind, identifier), stored.version),
                     *self._childless(account, stored.message, identifier),
+                    *self._rules.removed(account, stored.message),
                 )
             return Change(
                 (*removal, released(home.names, name_of(stored.message))),
@@ -177,11 +191,21 @@ class Resources(Generic[M, Spec]):
         message.display_name = name  # type: ignore[attr-defined]  # every named kind has one
         self._rules.put_in(message, home)
 
+    def _shown(self, message: M, home: Home) -> M:
+        """The resource as answers show it."""
+        derived = self._rules.derived(home)
+        if derived is None:
+            return message
+        shown = self._rules.message_type()
+        shown.CopyFrom(message)
+        shown.MergeFrom(derived)
+        return shown
+
     def _answer(
         self, response_type: type[Response], message: M, meta: MutationMeta, home: Home
     ) -> Response:
         field = KIND_NAMES[self._rules.kind]
-        return response_type(**{field: self._rules.shown(message, home), "meta": meta})
+        return response_type(**{field: self._shown(message, home), "meta": meta})
 
     def _take_name(self, home: Home, name: str, identifier: str) -> tuple[Operation, ...]:
         siblings = [Key(partition, name) for partition in (home.names, *home.rivals)]

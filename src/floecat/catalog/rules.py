@@ -63,7 +63,7 @@ class ResourceRules(ABC, Generic[M, Spec]):
     def check(self, caller: Caller, spec: Spec) -> None:
         """Refuse a specification that no place would make right."""
 
-    def normalised(self, caller: Caller, spec: Spec) -> Spec:
+    def normalised(self, spec: Spec) -> Spec:
         """A specification with its ids written out in full, so that equal ones compare equal."""
         return spec
 
@@ -73,6 +73,16 @@ class ResourceRules(ABC, Generic[M, Spec]):
         copy_shared_fields(message, spec)
         return spec
 
+    def sealed(
+        self, account: str, identifier: str, spec: Spec, current: Spec | None
+    ) -> tuple[Spec, tuple[Operation, ...]]:
+        """A specification without what must not lie in a record, and what keeps that elsewhere."""
+        return spec, ()
+
+    def removed(self, account: str, message: M) -> tuple[Operation, ...]:
+        """What deleting a resource commits besides."""
+        return ()
+
     def put_in(self, message: M, home: Home) -> None:
         """Write into the message what it lies in."""
 
@@ -80,9 +90,9 @@ class ResourceRules(ABC, Generic[M, Spec]):
         """What a move to another home commits besides names and guards."""
         return ()
 
-    def shown(self, message: M, home: Home) -> M:
-        """The resource as answers show it."""
-        return message
+    def derived(self, home: Home) -> M | None:
+        """What answers show besides what is stored, because it follows from the home."""
+        return None
 
     def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
         """Where names of children are."""

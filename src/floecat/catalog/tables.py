@@ -41,8 +41,8 @@ class TableRepository:
         self._rules = TableRules(stores)
         self._tables = Resources(stores, self._rules)
 
-    def list(self, caller: Caller, request: ListTablesRequest) -> Page[Table]:
-        """A page of a namespace's tables, by name."""
+    def list(self, caller: Caller, request: ListTablesRequest) -> Page[bytes]:
+        """A page of a namespace's tables, by name; serialized."""
         home = self._rules.listing(caller, request.namespace_id)
         return self._tables.list(caller.account_id, home, request.name_prefix, request.page)
 

@@ -56,7 +56,7 @@ class SnapshotIndex:
         found = [self._codec.decode(record, Snapshot).message for record in records if record]
         for snapshot in found:
             snapshot.ClearField("attachments")
-        count = fitting(found)
+        count = fitting([row.ByteSize() for row in found])
         if count < len(found):
             last = found[count - 1]
             at = keys.at_moment(moment_of(last), last.snapshot_id)

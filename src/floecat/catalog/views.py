@@ -52,8 +52,8 @@ class ViewRepository:
         self._rules = ViewRules(stores)
         self._views = Resources(stores, self._rules)
 
-    def list(self, caller: Caller, request: ListViewsRequest) -> Page[View]:
-        """A page of a namespace's views, by name."""
+    def list(self, caller: Caller, request: ListViewsRequest) -> Page[bytes]:
+        """A page of a namespace's views, by name; serialized."""
         home = self._rules.listing(caller, request.namespace_id)
         return self._views.list(caller.account_id, home, request.name_prefix, request.page)
 

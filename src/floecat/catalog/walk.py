@@ -12,12 +12,15 @@ from typing import Final
 from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
 from ai.floedb.floecat.common import common_pb2
 from floecat.catalog import keys
+from floecat.catalog.callers import Caller
+from floecat.catalog.codec import serialized
 from floecat.catalog.paging import Page, PageCursor, bad_token, fitting
 from floecat.catalog.records import CatalogStores, Records
 from floecat.catalog.tree import Place, parent_id
 from floecat.storage.kv.port import KeyValueStore
 
 _BATCH: Final = 100
+_MOST_VISITED: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +61,19 @@ class _Level:
 
 
 def walk(
-    stores: CatalogStores, account: str, start: Place, way: str | None = None
+    stores: CatalogStores, caller: Caller, start: Place, way: str | None = None
 ) -> Iterator[Visited]:
-    """Every namespace below `start`, parents before children, siblings by name."""
-    kv = stores.kv
+    """Every namespace below `start`, parents before children, siblings by name.
+
+    It may be long, so it ends when nobody waits for it any more.
+    """
+    kv, account = stores.kv, caller.account_id
     levels = [_Level(start.id, tuple(start.path))]
     if way is not None:
         levels = _still_there(stores, account, _resumed(start, way))
     while levels:
         level = levels[-1]
+        caller.asker.require_waiting()
         child = level.next_child(kv, account)
         if child is None:
             levels.pop()
@@ -77,21 +84,30 @@ def walk(
 
 
 def walk_namespaces(
-    stores: CatalogStores, account: str, start: Place, prefix: str, cursor: PageCursor
-) -> Page[Namespace]:
-    """A page of everything below `start` whose own name starts with `prefix`."""
+    stores: CatalogStores, caller: Caller, start: Place, prefix: str, cursor: PageCursor
+) -> Page[bytes]:
+    """A page of everything below `start` whose own name starts with `prefix`; serialized.
+
+    A page ends after `_MOST_VISITED` namespaces however few of them match, so that its cost is
+    bounded; the next one goes on from there.
+    """
     found: list[Visited] = []
-    for visited in walk(stores, account, start, cursor.after):
+    more = ""
+    for number, visited in enumerate(walk(stores, caller, start, cursor.after), start=1):
         if visited.name.startswith(prefix):
             found.append(visited)
         if len(found) > cursor.size:
+            more = found[cursor.size - 1].way
             break
-    shown = _read(stores, account, found[: cursor.size])
-    count = fitting([message for _, message in shown])
-    page = [message for _, message in shown[:count]]
+        if number == _MOST_VISITED:
+            more = visited.way
+            break
+    shown = _read(stores, caller.account_id, found[: cursor.size])
+    count = fitting([len(content) for _, content in shown])
+    page = [content for _, content in shown[:count]]
     if count < len(shown):
         return Page(page, cursor.token(shown[count - 1][0].way))
-    return Page(page, cursor.token(found[cursor.size - 1].way) if len(found) > cursor.size else "")
+    return Page(page, cursor.token(more) if more else "")
 
 
 def _way(levels: list[_Level], identifier: str) -> str:
@@ -127,12 +143,11 @@ def _still_there(stores: CatalogStores, account: str, levels: list[_Level]) -> l
 
 def _read(
     stores: CatalogStores, account: str, visited: list[Visited]
-) -> list[tuple[Visited, Namespace]]:
+) -> list[tuple[Visited, bytes]]:
     records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
-    shown = []
-    found = records.find_live(account, [namespace.id for namespace in visited])
-    for namespace, message in zip(visited, found, strict=True):
-        if message is not None:
-            message.parents[:] = namespace.parents
-            shown.append((namespace, message))
-    return shown
+    found = records.find_contents(account, [namespace.id for namespace in visited])
+    return [
+        (namespace, content + serialized(Namespace(parents=namespace.parents)))
+        for namespace, content in zip(visited, found, strict=True)
+        if content
+    ]

@@ -28,7 +28,7 @@ app = typer.Typer(
 @app.command(epilog="Example: floecat admin check --json")
 def check(context: typer.Context, as_json: options.JsonFlag = False) -> None:
     """Look whether records, indexes and blobs fit together; exit with 1 if they don't."""
-    from floecat.bootstrap import find_inconsistencies  # noqa: PLC0415 - clients needn't load it
+    from floecat.administration import find_inconsistencies  # noqa: PLC0415 - clients needn't load it
 
     findings = find_inconsistencies(_settings(context))
     rows = [[f.key.partition, f.key.sort, f.problem] for f in findings]
@@ -50,7 +50,7 @@ def backup(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Copy the store into one file, as of one moment. The service may go on."""
-    from floecat.bootstrap import make_backup  # noqa: PLC0415 - as above
+    from floecat.administration import make_backup  # noqa: PLC0415 - as above
 
     made = make_backup(_settings(context), file)
     if as_json:
@@ -71,7 +71,7 @@ def restore(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Make a backup the store. Stop the service first; the backup is checked before it is used."""
-    from floecat.bootstrap import restore_backup  # noqa: PLC0415 - as above
+    from floecat.administration import restore_backup  # noqa: PLC0415 - as above
 
     restored = restore_backup(_settings(context), file, force=force)
     kept = [str(path) for path in restored.kept]
@@ -106,7 +106,7 @@ def gc(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Delete blobs that no record names. The first pass only takes note of them."""
-    from floecat.bootstrap import collect_garbage  # noqa: PLC0415 - as above
+    from floecat.administration import collect_garbage  # noqa: PLC0415 - as above
 
     report = collect_garbage(_settings(context), _duration(grace), dry_run=dry_run)
     if as_json:
@@ -128,7 +128,7 @@ def gc(
 @app.command(epilog="Example: floecat admin sweep")
 def sweep(context: typer.Context, as_json: options.JsonFlag = False) -> None:
     """Finish deletions now. A running service does it in the background."""
-    from floecat.bootstrap import finish_deletions  # noqa: PLC0415 - as above
+    from floecat.administration import finish_deletions  # noqa: PLC0415 - as above
 
     finish_deletions(_settings(context))
     if as_json:

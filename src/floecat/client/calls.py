@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
 import grpc
 
 from floecat.client.failures import failure_of
-from floecat.client.retries import RetryPolicy, is_passing, may_repeat
+from floecat.client.retries import RetryPolicy, is_passing, may_repeat, was_refused
 from floecat.errors import FailedPreconditionError
 
 
@@ -50,8 +51,8 @@ class CallInterceptor(
         """One request, one answer: retried within its deadline where that is safe."""
         deadline = time.monotonic() + self._seconds(details)
         headers = self._call_headers(details)
-        attempts = self._retry.attempts if may_repeat(details.method, request) else 1
-        for attempt in range(1, attempts + 1):
+        repeatable = may_repeat(details.method, request)
+        for attempt in count(1):
             left = max(deadline - time.monotonic(), 0.001)
             call = continuation(_CallDetails(details, left, headers), request)
             error = call.exception()
@@ -59,8 +60,9 @@ class CallInterceptor(
                 return call
             failure = failure_of(error)
             wait = self._retry.wait_before(attempt, failure).total_seconds()
-            last = attempt == attempts or time.monotonic() + wait > deadline
-            if last or not is_passing(failure):
+            last = attempt == self._retry.attempts or time.monotonic() + wait > deadline
+            harmless = repeatable or was_refused(failure)
+            if last or not harmless or not is_passing(failure):
                 raise failure.error from error
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")

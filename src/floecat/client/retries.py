@@ -37,6 +37,11 @@ def may_repeat(method: str, request: Any) -> bool:
     )
 
 
+def was_refused(failure: RemoteFailure) -> bool:
+    """Whether the service was too busy to begin: then nothing has happened, whatever the call."""
+    return failure.error.reason == "OVERLOADED"
+
+
 def is_passing(failure: RemoteFailure) -> bool:
     """Whether the same call may succeed later."""
     return failure.error.code in _PASSING

@@ -7,7 +7,7 @@ from uuid import uuid4
 import grpc
 
 from floecat.catalog.callers import Caller
-from floecat.errors import CancelledError
+from floecat.errors import CancelledError, DeadlineExceededError
 from floecat.service.principals import Principal
 
 
@@ -20,16 +20,30 @@ class Call:
     headers: Mapping[str, str]
     principal: Principal
     context: grpc.ServicerContext = field(repr=False)
+    replayed: bool = False
+    """Whether the answer is one that was given before."""
 
     @property
     def caller(self) -> Caller:
         """The caller as the catalog knows it."""
-        return self.principal.caller
+        known = self.principal.caller
+        return Caller(known.account_id, known.subject, known.administrator, self)
 
-    def require_client(self) -> None:
-        """Stop working for a client that has gone; streams ask this between messages."""
-        if not self.context.is_active():
-            raise CancelledError("the client has gone")
+    def require_waiting(self) -> None:
+        """Stop working for a client that has gone, or whose deadline has passed."""
+        require_waiting(self.context)
+
+    def answer_replayed(self) -> None:
+        """Nothing was changed, so there is nothing to audit."""
+        self.replayed = True
+
+
+def require_waiting(context: grpc.ServicerContext) -> None:
+    """Raise unless somebody still waits for the answer."""
+    if context.time_remaining() <= 0:
+        raise DeadlineExceededError("the call's deadline has passed")
+    if not context.is_active():
+        raise CancelledError("the client has gone")
 
 
 def headers_of(context: grpc.ServicerContext) -> dict[str, str]:

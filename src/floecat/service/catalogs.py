@@ -14,6 +14,7 @@ from ai.floedb.floecat.catalog.catalog_pb2 import (
 )
 from floecat.catalog.catalogs import CatalogRepository
 from floecat.service.calls import Call
+from floecat.service.spliced import Spliced, spliced
 
 
 class CatalogHandlers:
@@ -22,9 +23,10 @@ class CatalogHandlers:
     def __init__(self, catalogs: CatalogRepository) -> None:
         self._catalogs = catalogs
 
-    def ListCatalogs(self, request: ListCatalogsRequest, call: Call) -> ListCatalogsResponse:
-        page = self._catalogs.list(call.caller, request.page)
-        return ListCatalogsResponse(catalogs=page.items, page=page.message)
+    def ListCatalogs(
+        self, request: ListCatalogsRequest, call: Call
+    ) -> Spliced[ListCatalogsResponse]:
+        return spliced(ListCatalogsResponse, self._catalogs.list(call.caller, request.page))
 
     def GetCatalog(self, request: GetCatalogRequest, call: Call) -> GetCatalogResponse:
         stored = self._catalogs.get(call.caller, request.catalog_id)

@@ -1,13 +1,12 @@
 """What is the same for every RPC, wrapped around its handler once, when the server is built.
 
-The steps, outermost first: correlation id, measuring and logging, errors into statuses,
+The steps, outermost first: correlation id, measuring and logging, errors into statuses, admission,
 authentication, authorisation, the handler, the audit line. All of it runs on the call's own thread:
 gRPC's serving thread only looks the wrapped handler up.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -25,10 +24,11 @@ from floecat.errors import (
     PermissionDeniedError,
 )
 from floecat.service.audit import audit, is_mutation
-from floecat.service.calls import Call, correlation_id_of, headers_of
+from floecat.service.calls import Call, correlation_id_of, headers_of, require_waiting
 from floecat.service.logs import CORRELATION_ID
 from floecat.service.metrics import CallMetrics, MethodMetrics
 from floecat.service.permissions import permission_for
+from floecat.service.pools import CallPool
 from floecat.service.principals import Authenticator
 from floecat.service.status import status_of
 
@@ -51,17 +51,22 @@ class Endpoint:
     """One RPC with its handler."""
 
     def __init__(
-        self, descriptor: MethodDescriptor, handler: Callable[..., Any], around: Surroundings
+        self,
+        descriptor: MethodDescriptor,
+        handler: Callable[..., Any],
+        around: Surroundings,
+        pool: CallPool,
     ) -> None:
         self._descriptor = descriptor
         self._handler = handler
         self._around = around
+        self._pool = pool
         self._method = f"{descriptor.containing_service.full_name}/{descriptor.name}"
         self._permission = permission_for(descriptor.containing_service.full_name, descriptor.name)
         self._metrics = around.metrics.of_method(self._method)
         self._audited = is_mutation(descriptor)
 
-    def method_handler(self, pool: ThreadPoolExecutor) -> "grpc.RpcMethodHandler[Any, Any]":
+    def method_handler(self) -> "grpc.RpcMethodHandler[Any, Any]":
         """The handler as gRPC wants it, with the threads it is to run on."""
         kinds = {
             (False, False): (grpc.unary_unary_rpc_method_handler, self._single),
@@ -71,7 +76,7 @@ class Endpoint:
         streaming = (self._descriptor.client_streaming, self._descriptor.server_streaming)
         make, method = kinds[streaming]
         behaviour: Any = partial(method)  # unlike a method, it can carry an attribute
-        behaviour.experimental_thread_pool = pool
+        behaviour.experimental_thread_pool = self._pool
         return make(
             behaviour,
             request_deserializer=partial(_parsed, GetMessageClass(self._descriptor.input_type)),
@@ -83,7 +88,7 @@ class Endpoint:
         with _Run(self._method, headers, context, self._metrics):
             call = self._admit(headers, context)
             response: Message = self._handler(self._checked(request), call)
-            if self._audited:
+            if self._audited and not call.replayed:
                 audit(call, request, response)
             return response
 
@@ -92,7 +97,7 @@ class Endpoint:
         with _Run(self._method, headers, context, self._metrics):
             call = self._admit(headers, context)
             for response in self._handler(self._checked(request), call):
-                call.require_client()
+                call.require_waiting()
                 yield response
 
     def _checked(self, request: Any) -> Any:
@@ -108,6 +113,8 @@ class Endpoint:
         return request
 
     def _admit(self, headers: dict[str, str], context: grpc.ServicerContext) -> Call:
+        self._pool.require_place()
+        require_waiting(context)  # it may have waited for this thread for longer than anybody does
         principal = self._around.authenticator.authenticate(headers)
         if not principal.may(self._permission):
             raise PermissionDeniedError(

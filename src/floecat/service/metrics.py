@@ -1,6 +1,10 @@
 """What is measured of every call, for Prometheus. No label carries a name, an id or a secret."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from contextlib import ExitStack
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from floecat.errors import UnavailableError
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -51,3 +55,19 @@ class CallMetrics:
     def of_method(self, method: str) -> MethodMetrics:
         """The measurements of one RPC."""
         return MethodMetrics(method, self._calls, self._seconds, self._running)
+
+
+def serve_metrics(address: str | None, registry: CollectorRegistry, opened: ExitStack) -> None:
+    """Serve `/metrics` on a port of its own, until `opened` closes."""
+    if not address:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        server, thread = start_http_server(int(port), host or "localhost", registry=registry)
+    except OSError as error:
+        raise UnavailableError(
+            f"can't serve metrics on {address}: {error.strerror} (change metrics.address)"
+        ) from error
+    opened.callback(thread.join)
+    opened.callback(server.server_close)
+    opened.callback(server.shutdown)

@@ -14,6 +14,7 @@ from ai.floedb.floecat.catalog.namespace_pb2 import (
 )
 from floecat.catalog.namespaces import NamespaceRepository
 from floecat.service.calls import Call
+from floecat.service.spliced import Spliced, spliced
 
 
 class NamespaceHandlers:
@@ -22,9 +23,10 @@ class NamespaceHandlers:
     def __init__(self, namespaces: NamespaceRepository) -> None:
         self._namespaces = namespaces
 
-    def ListNamespaces(self, request: ListNamespacesRequest, call: Call) -> ListNamespacesResponse:
-        page = self._namespaces.list(call.caller, request)
-        return ListNamespacesResponse(namespaces=page.items, page=page.message)
+    def ListNamespaces(
+        self, request: ListNamespacesRequest, call: Call
+    ) -> Spliced[ListNamespacesResponse]:
+        return spliced(ListNamespacesResponse, self._namespaces.list(call.caller, request))
 
     def GetNamespace(self, request: GetNamespaceRequest, call: Call) -> GetNamespaceResponse:
         stored = self._namespaces.get(call.caller, request.namespace_id)

@@ -13,8 +13,14 @@ from grpc_reflection.v1alpha import reflection
 
 from floecat.errors import UnavailableError
 from floecat.service.endpoints import Endpoint, Surroundings
+from floecat.service.pools import CallPool
 
 _OTHER_THREADS: Final = 32
+_WAITING: Final = frozenset({"ValidateConnector", "CaptureNow"})
+"""Calls that wait for somebody else, maybe for long."""
+_WAITING_THREADS: Final = 8
+_MAX_WAITERS: Final = 8
+"""How many more may queue behind those: they'd wait for long."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
@@ -34,6 +40,9 @@ class ServerConfig:
     """`host:port`; port 0 takes a free one."""
     unary_threads: int = 16
     stream_threads: int = 16
+    unary_waiting: int = 1000
+    """How many calls may wait for a thread before more are refused."""
+    stream_waiting: int = 100
     reflection: bool = True
     grace: timedelta = timedelta(seconds=10)
 
@@ -49,8 +58,9 @@ class Server:
     ) -> None:
         self._config = config
         # One kind of call must not starve another, so each has threads of its own.
-        self._unary = ThreadPoolExecutor(config.unary_threads, "floecat-unary")
-        self._streams = ThreadPoolExecutor(config.stream_threads, "floecat-stream")
+        self._unary = CallPool("unary", config.unary_threads, config.unary_waiting)
+        self._streams = CallPool("stream", config.stream_threads, config.stream_waiting)
+        self._waiters = CallPool("waiter", _WAITING_THREADS, _MAX_WAITERS)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -73,7 +83,7 @@ class Server:
         """Take no more calls, let those under way finish within the grace, then end them."""
         self._health.enter_graceful_shutdown()
         self._server.stop(self._config.grace.total_seconds()).wait()
-        for pool in (self._unary, self._streams, self._others):
+        for pool in (self._unary, self._streams, self._waiters, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def wait(self) -> None:
@@ -97,6 +107,11 @@ class Server:
     def _method(
         self, method: MethodDescriptor, handler: object, around: Surroundings
     ) -> "grpc.RpcMethodHandler[Any, Any]":
+        endpoint = Endpoint(method, getattr(handler, method.name), around, self._pool_of(method))
+        return endpoint.method_handler()
+
+    def _pool_of(self, method: MethodDescriptor) -> CallPool:
+        if method.name in _WAITING:
+            return self._waiters
         streams = method.client_streaming or method.server_streaming
-        endpoint = Endpoint(method, getattr(handler, method.name), around)
-        return endpoint.method_handler(self._streams if streams else self._unary)
+        return self._streams if streams else self._unary

@@ -14,6 +14,7 @@ from ai.floedb.floecat.catalog.table_pb2 import (
 )
 from floecat.catalog.tables import TableRepository
 from floecat.service.calls import Call
+from floecat.service.spliced import Spliced, spliced
 
 
 class TableHandlers:
@@ -22,9 +23,8 @@ class TableHandlers:
     def __init__(self, tables: TableRepository) -> None:
         self._tables = tables
 
-    def ListTables(self, request: ListTablesRequest, call: Call) -> ListTablesResponse:
-        page = self._tables.list(call.caller, request)
-        return ListTablesResponse(tables=page.items, page=page.message)
+    def ListTables(self, request: ListTablesRequest, call: Call) -> Spliced[ListTablesResponse]:
+        return spliced(ListTablesResponse, self._tables.list(call.caller, request))
 
     def GetTable(self, request: GetTableRequest, call: Call) -> GetTableResponse:
         stored = self._tables.get(call.caller, request.table_id)

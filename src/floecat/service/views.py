@@ -14,6 +14,7 @@ from ai.floedb.floecat.catalog.view_pb2 import (
 )
 from floecat.catalog.views import ViewRepository
 from floecat.service.calls import Call
+from floecat.service.spliced import Spliced, spliced
 
 
 class ViewHandlers:
@@ -22,9 +23,8 @@ class ViewHandlers:
     def __init__(self, views: ViewRepository) -> None:
         self._views = views
 
-    def ListViews(self, request: ListViewsRequest, call: Call) -> ListViewsResponse:
-        page = self._views.list(call.caller, request)
-        return ListViewsResponse(views=page.items, page=page.message)
+    def ListViews(self, request: ListViewsRequest, call: Call) -> Spliced[ListViewsResponse]:
+        return spliced(ListViewsResponse, self._views.list(call.caller, request))
 
     def GetView(self, request: GetViewRequest, call: Call) -> GetViewResponse:
         stored = self._views.get(call.caller, request.view_id)

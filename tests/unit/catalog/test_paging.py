@@ -6,7 +6,9 @@ from tests.support.catalog import World
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import catalog_pb2, directory_pb2, namespace_pb2, table_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest
-from floecat.errors import InvalidArgumentError
+from floecat.catalog.callers import Caller, Patient
+from floecat.catalog.namespaces import NamespaceRepository
+from floecat.errors import CancelledError, InvalidArgumentError
 
 
 def page(
@@ -199,3 +201,45 @@ def test_accounts_are_paged_too(world: World) -> None:
     request.page.page_token = first.page.next_page_token
     rest = world.call("AccountService/ListAccounts", request)
     assert [a.display_name for a in rest.accounts] == ["b3", "b4"]
+
+
+def test_a_tree_without_matches_is_walked_in_bounded_pages(world: World) -> None:
+    catalog = world.catalog()
+    for number in range(2_100):
+        world.namespace(catalog, f"n{number:04}")
+    world.namespace(catalog, "wanted")
+    token, pages, names = "", 0, []
+    while True:
+        request = namespace_pb2.ListNamespacesRequest(
+            catalog_id=catalog.resource_id,
+            recursive=True,
+            name_prefix="wan",
+            page=PageRequest(page_token=token),
+        )
+        listed = world.call("NamespaceService/ListNamespaces", request)
+        names += [namespace.display_name for namespace in listed.namespaces]
+        pages += 1
+        token = listed.page.next_page_token
+        if not token:
+            break
+    assert (pages, names) == (2, ["wanted"])
+
+
+def test_a_walk_ends_when_nobody_waits_for_it(world: World) -> None:
+    catalog = world.catalog()
+    for number in range(5):
+        world.namespace(catalog, f"n{number}")
+
+    class Impatient(Patient):
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def require_waiting(self) -> None:
+            self.asked += 1
+            if self.asked == 3:
+                raise CancelledError("gone")
+
+    caller = Caller(world.account_id, asker=Impatient())
+    request = namespace_pb2.ListNamespacesRequest(catalog_id=catalog.resource_id, recursive=True)
+    with pytest.raises(CancelledError):
+        NamespaceRepository(world.stores).list(caller, request)

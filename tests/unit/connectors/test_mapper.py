@@ -51,7 +51,7 @@ def test_a_worker_gets_the_same_configuration(config: ConnectorConfig) -> None:
 def test_a_connector_shows_everything_but_secrets(config: ConnectorConfig) -> None:
     shown = MAPPER.to_connector(config)
     assert MAPPER.from_connector(shown, config.auth) == config
-    assert not any(value for value in shown.auth.headers.values())
+    assert set(shown.auth.headers.values()) <= {"***"}
     assert not shown.auth.HasField("credentials")
     assert shown.auth.has_credentials == bool(config.auth.secrets)
     assert b"canary" not in shown.SerializeToString()

@@ -10,6 +10,9 @@ from ai.floedb.floecat.reconciler.executor_control_pb2 import ResolvedAuth as Re
 from floecat.connectors.spi.config import ConnectorConfig, ResolvedAuth
 from floecat.security.secret import Secret
 
+MASKED: Final = "***"
+"""Shown instead of a secret. Sent back, it means that the secret stays as it is."""
+
 KIND_NAMES: Final = {
     ConnectorKind.CK_ICEBERG_REST: "iceberg-rest",
     ConnectorKind.CK_ICEBERG_GLUE: "iceberg-glue",
@@ -60,7 +63,7 @@ class ConnectorConfigMapper:
             destination=config.destination,
             auth=AuthConfig(
                 scheme=config.auth.scheme,
-                headers=dict.fromkeys(config.auth.headers, ""),
+                headers=dict.fromkeys(config.auth.headers, MASKED),
                 properties=dict(config.auth.options),
                 has_credentials=bool(config.auth.secrets),
             ),

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from ai.floedb.floecat.common import common_pb2 as ai_dot_floedb_dot_floecat_dot_common_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&ai/floedb/floecat/catalog/stored.proto\x12\x19\x61i.floedb.floecat.catalog\x1a%ai/floedb/floecat/common/common.proto\"\xd2\x02\n\x0eStoredResource\x12\x34\n\x04meta\x18\x01 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\x12\x10\n\x08\x64\x65leting\x18\x02 \x01(\x08\x12\x10\n\x08resource\x18\x03 \x01(\x0c\x12\x38\n\x07spilled\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12O\n\x0b\x61ttachments\x18\x05 \x03(\x0b\x32:.ai.floedb.floecat.catalog.StoredResource.AttachmentsEntry\x1a[\n\x10\x41ttachmentsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x36\n\x05value\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference:\x02\x38\x01\"y\n\x0eStoredResponse\x12\x1b\n\x13request_fingerprint\x18\x01 \x01(\x0c\x12\x10\n\x08response\x18\x02 \x01(\x0c\x12\x38\n\x07spilled\x18\x03 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReferenceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&ai/floedb/floecat/catalog/stored.proto\x12\x19\x61i.floedb.floecat.catalog\x1a%ai/floedb/floecat/common/common.proto\"\xd2\x02\n\x0eStoredResource\x12\x34\n\x04meta\x18\x01 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\x12\x10\n\x08\x64\x65leting\x18\x02 \x01(\x08\x12\x10\n\x08resource\x18\x03 \x01(\x0c\x12\x38\n\x07spilled\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12O\n\x0b\x61ttachments\x18\x05 \x03(\x0b\x32:.ai.floedb.floecat.catalog.StoredResource.AttachmentsEntry\x1a[\n\x10\x41ttachmentsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x36\n\x05value\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference:\x02\x38\x01\"T\n\x0eSerializedPage\x12\x0c\n\x04rows\x18\x01 \x03(\x0c\x12\x34\n\x04page\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.PageResponse\"y\n\x0eStoredResponse\x12\x1b\n\x13request_fingerprint\x18\x01 \x01(\x0c\x12\x10\n\x08response\x18\x02 \x01(\x0c\x12\x38\n\x07spilled\x18\x03 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReferenceb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,6 +38,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STOREDRESOURCE']._serialized_end=447
   _globals['_STOREDRESOURCE_ATTACHMENTSENTRY']._serialized_start=356
   _globals['_STOREDRESOURCE_ATTACHMENTSENTRY']._serialized_end=447
-  _globals['_STOREDRESPONSE']._serialized_start=449
-  _globals['_STOREDRESPONSE']._serialized_end=570
+  _globals['_SERIALIZEDPAGE']._serialized_start=449
+  _globals['_SERIALIZEDPAGE']._serialized_end=533
+  _globals['_STOREDRESPONSE']._serialized_start=535
+  _globals['_STOREDRESPONSE']._serialized_end=656
 # @@protoc_insertion_point(module_scope)

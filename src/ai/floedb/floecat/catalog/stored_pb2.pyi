@@ -83,6 +83,34 @@ class StoredResource(_message.Message):
 Global___StoredResource: _TypeAlias = StoredResource  # noqa: Y015
 
 @_typing.final
+class SerializedPage(_message.Message):
+    """The answer to any listing, with its rows still serialized: on the wire the two are the same, since
+    every listing answers with its rows in field 1 and the page in field 2.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROWS_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def rows(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]: ...
+    @_builtins.property
+    def page(self) -> _common_pb2.PageResponse: ...
+    def __init__(
+        self,
+        *,
+        rows: _abc.Iterable[_builtins.bytes] | None = ...,
+        page: _common_pb2.PageResponse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SerializedPage: _TypeAlias = SerializedPage  # noqa: Y015
+
+@_typing.final
 class StoredResponse(_message.Message):
     """What a mutation under an idempotency key answered."""
 

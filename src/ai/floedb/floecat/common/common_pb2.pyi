@@ -331,7 +331,9 @@ class PageResponse(_message.Message):
 
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Empty on the last page."""
+    """Empty on the last page, and only there: a page may hold fewer rows than asked for, or none, and
+    still not be the last.
+    """
     def __init__(
         self,
         *,

@@ -3,12 +3,12 @@
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import apsw
 
@@ -25,6 +25,8 @@ class SqliteOptions:
     synchronous: Literal["FULL", "OFF"] = "FULL"
     busy_timeout: timedelta = timedelta(seconds=30)
     vfs: str | None = None
+    kept_bytes: int = 32 * 1024 * 1024
+    """How much of what was read is kept in memory, about."""
 
 
 def check_sqlite_version(version: str) -> None:
@@ -48,8 +50,10 @@ class Connections:
         self._opened: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._opening = threading.Lock()
         self._writing = threading.Lock()
+        self._watching = threading.Lock()
         self._local = threading.local()
         self._writer = self._open(apsw.SQLITE_OPEN_CREATE)
+        self._watcher = self._open()
 
     def reader(self) -> apsw.Connection:
         """This thread's own connection."""
@@ -63,9 +67,33 @@ class Connections:
             self._local.connection = connection
         return connection
 
+    def data_version(self) -> int:
+        """A number that is another whenever anybody has committed since it was asked for."""
+        with self._watching:
+            if self._closed:
+                raise self._was_closed()
+            rows: list[Any] = self._watcher.execute("PRAGMA data_version").fetchall()
+            version: int = rows[0][0]
+            return version
+
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
-        """A transaction that holds the file's write lock: committed at the end, or rolled back."""
+    def between_commits(self) -> Iterator[bool]:
+        """Whether no commit of ours is under way; if so, none begins inside. Waits for nothing."""
+        quiet = self._writing.acquire(blocking=False)
+        try:
+            yield quiet
+        finally:
+            if quiet:
+                self._writing.release()
+
+    @contextmanager
+    def writing(
+        self, committed: Callable[[apsw.Connection], None] | None = None
+    ) -> Iterator[apsw.Connection]:
+        """A transaction that holds the file's write lock: committed at the end, or rolled back.
+
+        `committed` is called after the commit, before the next one begins.
+        """
         with self._writing:
             if self._closed:
                 raise self._was_closed()
@@ -79,6 +107,8 @@ class Connections:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            if committed is not None:
+                committed(connection)
 
     @contextmanager
     def exclusive_writer(self) -> Iterator[apsw.Connection]:
@@ -87,7 +117,7 @@ class Connections:
             yield self._writer
 
     def close(self) -> None:
-        with self._opening, self._writing:
+        with self._opening, self._writing, self._watching:
             self._closed = True
             for connection in list(self._opened):
                 with suppress(apsw.ThreadingViolationError):  # in use; its thread will let go of it

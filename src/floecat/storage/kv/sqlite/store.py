@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from floecat.storage.kv.sqlite.connections import Connections, SqliteOptions
 from floecat.storage.kv.sqlite.errors import Translation
 from floecat.storage.kv.sqlite.layout import prepare
 from floecat.storage.kv.sqlite.pages import PartitionPage, pages_of
+from floecat.storage.kv.sqlite.reads import KeptReads, ScanBounds
 from floecat.storage.kv.versions import conflict, fresh_version, from_micros, to_micros
 
 _DUMP_PAGE: Final = 500
@@ -44,18 +46,30 @@ class SqliteKeyValueStore:
             except BaseException:
                 self._connections.close()
                 raise
+        self._kept = KeptReads(self._connections, chosen.kept_bytes)
 
     def get(self, key: Key) -> Record | None:
-        return self._get(key, checked_key(key))
+        with self._translated:
+            version = self._kept.version()
+            (kept,) = self._kept.find(version, (key,))
+            if kept is not None:
+                return kept
+            record = self._get(key, checked_key(key))
+            if record is not None:
+                self._kept.keep(version, [record])
+            return record
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
-        found: list[Record | None] = [None] * len(keys)
-        for page in list(pages_of(keys)):
-            rows = {row[0]: row[1:] for row in self._rows(page)}
-            for place, sort in zip(page.places, page.sorts, strict=True):
-                if sort in rows:
-                    found[place] = _record(keys[place], rows[sort])
-        return found
+        with self._translated:
+            version = self._kept.version()
+            found = self._kept.find(version, keys)
+            if None in found:
+                missing = [place for place, record in enumerate(found) if record is None]
+                read = self._get_many([keys[place] for place in missing])
+                for place, record in zip(missing, read, strict=True):
+                    found[place] = record
+                self._kept.keep(version, [record for record in read if record is not None])
+            return found
 
     def scan(
         self,
@@ -66,25 +80,22 @@ class SqliteKeyValueStore:
         limit: int,
         reverse: bool = False,
     ) -> Sequence[Record]:
-        encoded = checked_partition(partition)
-        check_scan(prefix, after, limit)
-        covered = sort_range(prefix, after, reverse=reverse)
-        if covered.empty:
-            return []
-        low, high = covered.encoded()
-        bindings = (encoded, low, self._now(), high, limit)
+        bounds = ScanBounds(prefix, after, limit, reverse)
         with self._translated:
-            reader = self._connections.reader()
-            rows: list[Any] = reader.execute(
-                sql.SCAN_REVERSE if reverse else sql.SCAN, bindings
-            ).fetchall()
-        return [_record(Key(partition, row[0].decode()), row[1:]) for row in rows]
+            version = self._kept.version()
+            kept = self._kept.find_scan(version, partition, bounds)
+            if kept:
+                return kept
+            records = self._scan(partition, bounds)
+            self._kept.keep_scan(version, partition, bounds, records)
+            return records
 
     def commit(self, operations: Sequence[Operation]) -> None:
         keys = checked_operations(operations)
         if not operations:
             return
-        with self._translated, self._connections.writing() as connection:
+        committed = partial(self._kept.committed, operations=operations)
+        with self._translated, self._connections.writing(committed) as connection:
             now = self._now()
             for key, operation in zip(keys, operations, strict=True):
                 if not _apply(connection, key, operation, now):
@@ -106,7 +117,9 @@ class SqliteKeyValueStore:
 
     def sweep(self, limit: int) -> int:
         check_limit(limit)
-        with self._translated, self._connections.writing() as connection:
+        # What it removes couldn't be read any more.
+        committed = partial(self._kept.committed, operations=())
+        with self._translated, self._connections.writing(committed) as connection:
             connection.execute(sql.SWEEP, (self._now(), limit))
             return connection.changes()
 
@@ -118,16 +131,35 @@ class SqliteKeyValueStore:
         return to_micros(self._clock())
 
     def _get(self, key: Key, encoded: EncodedKey) -> Record | None:
-        with self._translated:
-            cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
-            rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
+        cursor = self._connections.reader().execute(sql.GET, (*encoded, self._now()))
+        rows = cursor.fetchall()  # read to its end, or it would keep its snapshot open
         return _record(key, rows[0]) if rows else None
 
+    def _get_many(self, keys: Sequence[Key]) -> list[Record | None]:
+        found: list[Record | None] = [None] * len(keys)
+        for page in list(pages_of(keys)):
+            rows = {row[0]: row[1:] for row in self._rows(page)}
+            for place, sort in zip(page.places, page.sorts, strict=True):
+                if sort in rows:
+                    found[place] = _record(keys[place], rows[sort])
+        return found
+
+    def _scan(self, partition: str, bounds: ScanBounds) -> Sequence[Record]:
+        encoded = checked_partition(partition)
+        check_scan(bounds.prefix, bounds.after, bounds.limit)
+        covered = sort_range(bounds.prefix, bounds.after, reverse=bounds.reverse)
+        if covered.empty:
+            return ()
+        low, high = covered.encoded()
+        bindings = (encoded, low, self._now(), high, bounds.limit)
+        statement = sql.SCAN_REVERSE if bounds.reverse else sql.SCAN
+        rows: list[Any] = self._connections.reader().execute(statement, bindings).fetchall()
+        return tuple(_record(Key(partition, row[0].decode()), row[1:]) for row in rows)
+
     def _rows(self, page: PartitionPage) -> list[Any]:
-        with self._translated:
-            bindings = (page.partition, self._now(), *page.sorts)
-            statement = sql.get_many(len(page.sorts))
-            return self._connections.reader().execute(statement, bindings).fetchall()
+        bindings = (page.partition, self._now(), *page.sorts)
+        statement = sql.get_many(len(page.sorts))
+        return self._connections.reader().execute(statement, bindings).fetchall()
 
 
 def _apply(connection: apsw.Connection, key: EncodedKey, operation: Operation, now: int) -> bool:

@@ -1,0 +1,51 @@
+"""Resources taken out of their records still serialized, for answers that pass them on."""
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from ai.floedb.floecat.catalog.stored_pb2 import StoredResource
+from ai.floedb.floecat.common.common_pb2 import BlobReference
+from floecat.storage.kv.port import Record
+
+_KNOWN_BYTES: Final = 16 * 1024 * 1024
+_ENTRY_BYTES: Final = 200
+"""About what Python's own objects around an entry take."""
+
+
+class Contents:
+    """Unwraps values, and remembers what came of them.
+
+    What lies in a value depends on its bytes alone, so nothing remembered here can be outdated.
+    """
+
+    def __init__(self, read_blob: Callable[[BlobReference], bytes]) -> None:
+        self._read_blob = read_blob
+        self._known: dict[bytes, bytes] = {}
+        self._known_bytes = 0
+        self._remembering = threading.Lock()
+
+    def live(self, records: Iterable[Record | None]) -> list[bytes]:
+        """The resource of each record; nothing for what isn't there or is being deleted."""
+        known = self._known.get
+        contents = []
+        for record in records:
+            if record is None:
+                contents.append(b"")
+                continue
+            content = known(record.value)
+            contents.append(self._unwrapped(record.value) if content is None else content)
+        return contents
+
+    def _unwrapped(self, value: bytes) -> bytes:
+        stored = StoredResource.FromString(value)
+        if stored.HasField("spilled"):
+            return b"" if stored.deleting else self._read_blob(stored.spilled)
+        content = b"" if stored.deleting else stored.resource
+        with self._remembering:
+            if self._known_bytes > _KNOWN_BYTES:
+                self._known.clear()
+                self._known_bytes = 0
+            self._known[value] = content
+            self._known_bytes += len(value) + len(content) + _ENTRY_BYTES
+        return content

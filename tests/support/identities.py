@@ -1,0 +1,156 @@
+"""Every id that a request can carry, found in the descriptors, and requests that are right else."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
+from tests.support.catalog import World
+from tests.support.mutations import CASES
+
+from ai.floedb.floecat.account import account_pb2
+from ai.floedb.floecat.catalog import (
+    catalog_pb2,
+    constraints_pb2,
+    directory_pb2,
+    namespace_pb2,
+    snapshot_pb2,
+    table_pb2,
+    view_pb2,
+)
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import ResourceId, SnapshotRef
+from ai.floedb.floecat.connector import connector_pb2
+
+Path = tuple[str, ...]
+
+
+def id_paths(message: Descriptor, above: tuple[Descriptor, ...] = ()) -> Iterator[Path]:
+    """The way to every `ResourceId` inside a message, nested and repeated ones included."""
+    for field in message.fields:
+        inner = field.message_type
+        if inner is None or inner in above or inner.full_name.startswith("google.protobuf."):
+            continue
+        if inner is ResourceId.DESCRIPTOR:
+            yield (field.name,)
+        elif not inner.GetOptions().map_entry:
+            for path in id_paths(inner, (*above, message)):
+                yield (field.name, *path)
+
+
+def with_id(request: Message, path: Path, value: ResourceId) -> Message:
+    """A copy of the request with another id at a path; of a repeated field the first is changed."""
+    copy: Any = type(request)()
+    copy.CopyFrom(request)
+    if hasattr(copy, "update_mask"):
+        copy.ClearField("update_mask")  # then every field that is set counts
+    at = copy
+    for name in path:
+        at = getattr(at, name)
+        if hasattr(at, "add"):
+            at = at[0] if len(at) else at.add()
+    at.CopyFrom(value)
+    return copy  # type: ignore[no-any-return]
+
+
+class Furniture:
+    """One resource of every kind in a world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.account = ResourceId(
+            account_id=world.account_id, id=world.account_id, kind=common_pb2.RK_ACCOUNT
+        )
+        catalog = world.catalog("furnished")
+        namespace = world.namespace(catalog, "furnished")
+        table = world.table(namespace, "furnished")
+        world.snapshot(table, 1, attachments={"a": b"x"})
+        bundle = constraints_pb2.TableConstraints(table_id=table.resource_id, snapshot_id=1)
+        world.call(
+            "TableConstraintsService/PutTableConstraints",
+            constraints_pb2.PutTableConstraintsRequest(constraints=bundle),
+        )
+        self.by_kind = {
+            common_pb2.RK_ACCOUNT: self.account,
+            common_pb2.RK_CATALOG: catalog.resource_id,
+            common_pb2.RK_NAMESPACE: namespace.resource_id,
+            common_pb2.RK_TABLE: table.resource_id,
+            common_pb2.RK_CONNECTOR: world.connector("furnished"),
+            common_pb2.RK_VIEW: world.view(namespace, "furnished view").resource_id,
+        }
+
+    def __getattr__(self, name: str) -> ResourceId:
+        kind = common_pb2.ResourceKind.Value(f"RK_{name.upper()}")
+        return self.by_kind[kind]
+
+
+FIRST = SnapshotRef(snapshot_id=1)
+
+READS: Mapping[str, Callable[[Furniture], Message]] = {
+    "Connectors/GetConnector": lambda f: connector_pb2.GetConnectorRequest(
+        connector_id=f.connector
+    ),
+    "Connectors/ValidateConnector": lambda f: connector_pb2.ValidateConnectorRequest(
+        spec=connector_pb2.ConnectorSpec(display_name="x", kind_name="parquet-folder", uri="file:/")
+    ),
+    "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
+    "CatalogService/GetCatalog": lambda f: catalog_pb2.GetCatalogRequest(catalog_id=f.catalog),
+    "NamespaceService/ListNamespaces": lambda f: namespace_pb2.ListNamespacesRequest(
+        catalog_id=f.catalog
+    ),
+    "NamespaceService/GetNamespace": lambda f: namespace_pb2.GetNamespaceRequest(
+        namespace_id=f.namespace
+    ),
+    "TableService/ListTables": lambda f: table_pb2.ListTablesRequest(namespace_id=f.namespace),
+    "TableService/GetTable": lambda f: table_pb2.GetTableRequest(table_id=f.table),
+    "ViewService/ListViews": lambda f: view_pb2.ListViewsRequest(namespace_id=f.namespace),
+    "ViewService/GetView": lambda f: view_pb2.GetViewRequest(view_id=f.view),
+    "SnapshotService/ListSnapshots": lambda f: snapshot_pb2.ListSnapshotsRequest(table_id=f.table),
+    "SnapshotService/GetSnapshot": lambda f: snapshot_pb2.GetSnapshotRequest(
+        table_id=f.table, snapshot=FIRST
+    ),
+    "SnapshotService/ReadSnapshotAttachment": lambda f: snapshot_pb2.ReadSnapshotAttachmentRequest(
+        table_id=f.table, snapshot_id=1, name="a"
+    ),
+    "TableConstraintsService/GetTableConstraints": (
+        lambda f: constraints_pb2.GetTableConstraintsRequest(table_id=f.table, snapshot=FIRST)
+    ),
+    "TableConstraintsService/ListTableConstraints": (
+        lambda f: constraints_pb2.ListTableConstraintsRequest(table_id=f.table)
+    ),
+    "DirectoryService/ResolveSnapshot": lambda f: directory_pb2.ResolveSnapshotRequest(
+        table_id=f.table, snapshot=FIRST
+    ),
+    "DirectoryService/LookupCatalog": lambda f: directory_pb2.LookupCatalogRequest(
+        resource_id=f.catalog
+    ),
+    "DirectoryService/LookupNamespace": lambda f: directory_pb2.LookupNamespaceRequest(
+        resource_id=f.namespace
+    ),
+    "DirectoryService/LookupTable": lambda f: directory_pb2.LookupTableRequest(resource_id=f.table),
+    "DirectoryService/LookupView": lambda f: directory_pb2.LookupViewRequest(resource_id=f.view),
+    "DirectoryService/LookupResources": lambda f: directory_pb2.LookupResourcesRequest(
+        resource_ids=[f.table]
+    ),
+}
+
+
+OWN: Mapping[str, Callable[[Furniture], Message]] = {
+    "AccountService/UpdateAccount": lambda f: account_pb2.UpdateAccountRequest(
+        account_id=f.account, spec=account_pb2.AccountSpec(description="ours")
+    ),
+    "AccountService/DeleteAccount": lambda f: account_pb2.DeleteAccountRequest(
+        account_id=f.account, cascade=True
+    ),
+}
+"""Other accounts are for administrators, so here these are about the caller's."""
+
+
+def requests() -> dict[str, Callable[[Furniture], Message]]:
+    """A request that succeeds, for every RPC that takes an id."""
+    mutations = {case.method: case.request for case in CASES}
+    return {
+        **READS,
+        **{method: (lambda f, make=make: make(f.world)) for method, make in mutations.items()},  # type: ignore[misc]
+        **OWN,
+    }
