@@ -19,7 +19,7 @@ from floecat.connectors.spi.errors import (
     UpstreamProblem,
 )
 from floecat.errors import FloecatError
-from floecat.types.errors import InvalidTypeError, InvalidValueError
+from floecat.types.errors import InvalidTypeError, InvalidValueError, UnsupportedTypeError
 
 MALFORMED: Final = (
     ArithmeticError,
@@ -31,6 +31,7 @@ MALFORMED: Final = (
     MemoryError,
     RecursionError,
     TypeError,
+    UnsupportedTypeError,
     ValueError,
     json.JSONDecodeError,
     pa.ArrowException,
