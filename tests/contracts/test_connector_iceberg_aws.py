@@ -6,6 +6,7 @@ import boto3
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog.glue import GlueCatalog
+from tests.support.moto import running_moto
 
 from floecat.connectors.auth.providers import AwsSigV4AuthProvider
 from floecat.connectors.iceberg.factory import FILESYSTEM, GLUE, IcebergFactory
@@ -16,7 +17,6 @@ from floecat.connectors.spi.factory import ConnectorEnvironment
 from floecat.connectors.testing import ConnectorConformance, Upstream
 from floecat.security.guard import OutboundGuard, OutboundRules
 from floecat.security.secret import Secret
-from tests.support.moto import running_moto
 
 REGION = "eu-north-1"
 BUCKET = "lake"

@@ -49,7 +49,7 @@ def answering(answer: Callable[[Asked], Answer]) -> Iterator[tuple[str, list[Ask
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
             """Tests read what was asked instead."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

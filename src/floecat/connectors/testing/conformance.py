@@ -207,7 +207,7 @@ class ConnectorConformance:
             _use(upstream)
         deadline = time.monotonic() + _SETTLING_SECONDS
         while _open_files() > before and time.monotonic() < deadline:
-            gc.collect()  # libraries leave cycles, and a server in this process closes its end later
+            gc.collect()  # libraries leave cycles; a server in this process closes its end later
         assert _open_files() <= before
 
     def test_closing_twice_is_fine(self, upstream: Upstream) -> None:

@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.iceberg import open_at
+from tests.support.lakehouse import iceberg_root
 
 from floecat.connectors.iceberg import avro, documents
 from floecat.connectors.iceberg.factory import FILESYSTEM
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.errors import BrokenTableError, ConnectorError
 from floecat.connectors.spi.records import SnapshotEnumerationOptions
-from tests.support.iceberg import open_at
-from tests.support.lakehouse import iceberg_root
 
 ALL = SnapshotEnumerationOptions(full_rescan=True)
 WHERE = ("ns",), "t"
 SEEDS = 150
+WRONG: tuple[Any, ...] = (None, "nonsense", -1, 2**70, [], {}, [{}], {"a": 1})
 
 
 class Table:
@@ -71,7 +72,7 @@ def current_snapshot(document: Any) -> Any:
 def mutilated(document: Any) -> Iterator[Any]:
     """The document with each part in turn missing, or something else."""
     for path in _paths(document, ()):
-        for other in (None, "nonsense", -1, 2**70, [], {}, [{}], {"a": 1}):
+        for other in WRONG:
             changed = copy.deepcopy(document)
             holder = changed
             for step in path[:-1]:

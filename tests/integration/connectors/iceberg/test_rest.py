@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.iceberg_rest import missing_programs, running_iceberg_rest
+from tests.support.lakehouse import iceberg_root, iceberg_truth
 
 from floecat.connectors.auth.providers import NoAuthProvider
 from floecat.connectors.iceberg.factory import REST
@@ -13,8 +15,6 @@ from floecat.connectors.spi.config import ConnectorConfig
 from floecat.connectors.spi.factory import ConnectorEnvironment
 from floecat.connectors.testing import ConnectorConformance, Upstream
 from floecat.security.guard import OutboundGuard, OutboundRules
-from tests.support.iceberg_rest import missing_programs, running_iceberg_rest
-from tests.support.lakehouse import iceberg_root, iceberg_truth
 
 SERVERS_NAME = "rest_backend"
 

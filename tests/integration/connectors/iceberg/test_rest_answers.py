@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.http_server import Answer, Asked, answering
+from tests.support.lakehouse import FIXTURES
 
 from floecat.connectors.auth.providers import BearerTokenAuthProvider, NoAuthProvider
 from floecat.connectors.iceberg.factory import REST
@@ -22,8 +24,6 @@ from floecat.connectors.spi.errors import (
 from floecat.connectors.spi.factory import ConnectorEnvironment
 from floecat.security.guard import OutboundGuard, OutboundRules
 from floecat.security.secret import Secret
-from tests.support.http_server import Answer, Asked, answering
-from tests.support.lakehouse import FIXTURES
 
 METADATA: Any = json.loads(
     (FIXTURES / "iceberg/warehouse/deep/top/metadata/v2.metadata.json").read_text()
