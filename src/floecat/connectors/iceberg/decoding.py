@@ -395,13 +395,13 @@ def _skip_pairs(data: bytes, place: int) -> int:
     while data[place]:
         count, place = _block(data, place)
         for _ in range(count):
-            while data[place] > 127:
-                place += 1
-            size = data[place + 1]
-            if size > 127:
-                place = _skip_bytes(data, place + 1)
-            elif size & 1:
-                raise ValueError("an Avro value has a negative size")
+            step = _STEPS[data[place + 1]]
+            if step and data[place] < 128:
+                place += step
             else:
-                place += 2 + (size >> 1)
+                place = _skip_bytes(data, _skip_number(data, place))
     return place + 1
+
+
+_STEPS: Final = tuple(2 + (size >> 1) if size < 128 and not size & 1 else 0 for size in range(256))
+"""How far it is to the next pair, by the byte of this one's size; 0 when that isn't all of it."""
