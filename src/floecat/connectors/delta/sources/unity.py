@@ -20,7 +20,7 @@ from floecat.errors import FloecatError
 from floecat.security.guard import scheme_of
 from floecat.security.http import GuardedClient
 from floecat.security.secret import Secret
-from floecat.types.errors import InvalidTypeError
+from floecat.types.errors import InvalidTypeError, UnsupportedTypeError
 from floecat.types.messages import to_message
 from floecat.types.parse import parse_type
 
@@ -178,7 +178,7 @@ def _view_column(column: Mapping[str, Any]) -> ViewColumn:
     text = column.get("type_text") or ""
     try:
         logical = to_message(parse_type(text))
-    except InvalidTypeError:
+    except (InvalidTypeError, UnsupportedTypeError):
         logical = None
     return ViewColumn(
         name=column.get("name") or "",
