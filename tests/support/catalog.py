@@ -52,9 +52,16 @@ class World:
     account_id: str = ""
     name: str = "acme"
     services: dict[str, object] = field(default_factory=dict)
+    client_streams: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         by_descriptor: dict[ServiceDescriptor, object] = dict(handlers(self.stores))
+        self.client_streams = {
+            f"{service.name}/{method.name}"
+            for service in by_descriptor
+            for method in service.methods
+            if method.client_streaming
+        }
         self.services = {service.name: handler for service, handler in by_descriptor.items()}
         if not self.account_id:
             founder = Caller("founder", administrator=True)
@@ -63,12 +70,13 @@ class World:
             self.account_id = created.account.resource_id.id
 
     def call(self, method: str, request: Message, *, account_id: str = "") -> Any:
-        """Call a handler as the server would, by `Service/Method`."""
+        """Call a handler as the server would, by `Service/Method`; a stream has one message."""
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
         context = cast("grpc.ServicerContext", Connected())
+        argument = iter([request]) if method in self.client_streams else request
         answer = getattr(self.services[service], name)(
-            request, Call(method, "test", {}, principal, context)
+            argument, Call(method, "test", {}, principal, context)
         )
         return answer.decoded() if isinstance(answer, Spliced) else answer
 

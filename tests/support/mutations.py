@@ -203,6 +203,12 @@ CASES = [
         ),
     ),
     Case(
+        "SnapshotService/WriteSnapshotAttachment",
+        lambda world: snapshot_pb2.WriteSnapshotAttachmentRequest(
+            table_id=_snapshot(world).table_id, snapshot_id=7, name="manifest", data=b"z" * 300_000
+        ),
+    ),
+    Case(
         "TableConstraintsService/PutTableConstraints",
         lambda world: constraints_pb2.PutTableConstraintsRequest(
             constraints=_given(world, "pk", "uq")

@@ -102,8 +102,15 @@ class Endpoint:
 
     def _checked(self, request: Any) -> Any:
         if self._descriptor.client_streaming:
-            return (self._well_formed(message) for message in request)
+            return self._received(request)
         return self._well_formed(request)
+
+    def _received(self, requests: Iterator[Any]) -> Iterator[Any]:
+        try:
+            for message in requests:
+                yield self._well_formed(message)
+        except grpc.RpcError as error:  # how gRPC says that a stream broke off before its end
+            raise CancelledError("the client has gone") from error
 
     def _well_formed(self, request: Any) -> Any:
         if isinstance(request, _Malformed):

@@ -19,7 +19,7 @@ from floecat.storage.blobs.memory import MemoryBlobStore
 from floecat.storage.kv.port import KeyValueStore
 
 by_method = pytest.mark.parametrize("case", CASES, ids=lambda case: case.method)
-MUTATING = ("Create", "Update", "Delete", "Put", "Merge", "Append", "Add")
+MUTATING = ("Create", "Update", "Delete", "Put", "Merge", "Append", "Add", "Write")
 
 
 def keyed(request: Any, key: str = "once") -> Any:

@@ -76,7 +76,8 @@ def asked(world: World, method: str, request: Message, *unknown: str) -> tuple[o
     principal = Principal(world.account_id, "tester", frozenset(["developer"]))
     call = Call(method, "test", {}, principal, cast("grpc.ServicerContext", Connected()))
     try:
-        answer = getattr(world.services[service], name)(request, call)
+        argument = iter([request]) if method in world.client_streams else request
+        answer = getattr(world.services[service], name)(argument, call)
         if isinstance(answer, Iterator):
             list(answer)
     except FloecatError as error:
