@@ -211,9 +211,7 @@ def attach(
     """Add an attachment of any size to a snapshot."""
     guard = Guard(etag, version, idempotency_key)
     pieces = read_pieces(file)
-    beginning = next(
-        pieces, b""
-    )  # before the call: a missing file is told as such
+    beginning = next(pieces, b"")  # before the call: a missing file is told as such
     with connected(context) as connection:
         first = WriteSnapshotAttachmentRequest(
             table_id=connection.addresses.table(table),
