@@ -19,9 +19,12 @@ from ai.floedb.floecat.catalog import (
     table_pb2,
     view_pb2,
 )
+from ai.floedb.floecat.connector import connector_pb2
 from floecat.catalog.accounts import AccountRepository
 from floecat.catalog.callers import Caller
 from floecat.catalog.catalogs import CatalogRepository
+from floecat.catalog.connections import Connections
+from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.constraints import ConstraintsRepository
 from floecat.catalog.directory import Directory
 from floecat.catalog.namespaces import NamespaceRepository
@@ -35,8 +38,10 @@ from floecat.errors import (
     AlreadyExistsError,
     InvalidSettingsError,
 )
+from floecat.outside import Outside, open_outside
 from floecat.service.accounts import AccountHandlers
 from floecat.service.catalogs import CatalogHandlers
+from floecat.service.connectors import ConnectorHandlers
 from floecat.service.constraints import ConstraintsHandlers
 from floecat.service.directory import DirectoryHandlers
 from floecat.service.endpoints import Surroundings
@@ -83,7 +88,8 @@ class Floecat:
             around = Surroundings(
                 DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
             )
-            self._server = Server(_server_config(settings), handlers(stores), around)
+            outside = open_outside(settings, stores.kv, opened)
+            self._server = Server(_server_config(settings), handlers(stores, outside), around)
             self._maintenance = Maintenance(Sweeper(stores), stores.kv)
             serve_metrics(settings.server.metrics_address, registry, opened)
             self._opened = opened.pop_all()
@@ -117,8 +123,10 @@ def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     return CatalogStores(kv, blobs)
 
 
-def handlers(stores: CatalogStores) -> Mapping[ServiceDescriptor, object]:
+def handlers(stores: CatalogStores, outside: Outside) -> Mapping[ServiceDescriptor, object]:
     """Every service that is served, with what serves it."""
+    connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
+    connections = Connections(connectors, outside.resolver, outside.opener)
     snapshots = SnapshotRepository(stores)
     by_module = {
         (account_pb2, "AccountService"): AccountHandlers(AccountRepository(stores)),
@@ -131,6 +139,7 @@ def handlers(stores: CatalogStores) -> Mapping[ServiceDescriptor, object]:
             ConstraintsRepository(stores)
         ),
         (directory_pb2, "DirectoryService"): DirectoryHandlers(Directory(stores), snapshots),
+        (connector_pb2, "Connectors"): ConnectorHandlers(connectors, connections),
     }
     return {
         module.DESCRIPTOR.services_by_name[name]: handler

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import grpc
+from examples.parquet_folder_connector import FACTORY
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 
@@ -28,6 +29,16 @@ from floecat.catalog.callers import Caller
 from floecat.catalog.consistency import ConsistencyCheck, Finding
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.sweeps import Sweeper
+from floecat.connectors.auth.registry import AuthProviders
+from floecat.connectors.opening import ConnectorOpener
+from floecat.connectors.spi.provider import ConnectorProvider
+from floecat.outside import Outside
+from floecat.security.credentials.commands import CommandLineTools
+from floecat.security.credentials.resolution import CredentialResolver
+from floecat.security.credentials.tokens import TokenEndpoint
+from floecat.security.guard import OutboundGuard, OutboundRules
+from floecat.security.secret import Secret
+from floecat.security.secrets.local import LocalSecretsStore
 from floecat.service.calls import Call
 from floecat.service.permissions import ADMINISTRATOR
 from floecat.service.principals import Principal
@@ -44,6 +55,18 @@ class Connected:
         return 60.0
 
 
+def outside(stores: CatalogStores, guard: OutboundGuard | None = None) -> Outside:
+    """Secrets beside the records, and one kind of connector."""
+    judged = guard or OutboundGuard(OutboundRules())
+    opener = ConnectorOpener(
+        provider=ConnectorProvider({FACTORY.kind_name: FACTORY}),
+        auth=AuthProviders.from_entry_points(),
+        guard=judged,
+    )
+    resolver = CredentialResolver(TokenEndpoint(judged), CommandLineTools(enabled=True))
+    return Outside(LocalSecretsStore(stores.kv, Secret(bytes(32))), opener, resolver)
+
+
 @dataclass
 class World:
     """An account in some stores, and short ways to fill it."""
@@ -55,7 +78,9 @@ class World:
     client_streams: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        by_descriptor: dict[ServiceDescriptor, object] = dict(handlers(self.stores))
+        by_descriptor: dict[ServiceDescriptor, object] = dict(
+            handlers(self.stores, outside(self.stores))
+        )
         self.client_streams = {
             f"{service.name}/{method.name}"
             for service in by_descriptor

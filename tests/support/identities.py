@@ -6,7 +6,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from tests.support.catalog import World
-from tests.support.mutations import CASES
+from tests.support.mutations import CASES, connector_id
 
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
@@ -20,6 +20,7 @@ from ai.floedb.floecat.catalog import (
 )
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId, SnapshotRef
+from ai.floedb.floecat.connector import connector_pb2
 
 Path = tuple[str, ...]
 
@@ -74,6 +75,7 @@ class Furniture:
             common_pb2.RK_CATALOG: catalog.resource_id,
             common_pb2.RK_NAMESPACE: namespace.resource_id,
             common_pb2.RK_TABLE: table.resource_id,
+            common_pb2.RK_CONNECTOR: connector_id(world, "furnished"),
             common_pb2.RK_VIEW: world.view(namespace, "furnished view").resource_id,
         }
 
@@ -86,6 +88,12 @@ FIRST = SnapshotRef(snapshot_id=1)
 
 READS: Mapping[str, Callable[[Furniture], Message]] = {
     "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
+    "Connectors/GetConnector": lambda f: connector_pb2.GetConnectorRequest(
+        connector_id=f.connector
+    ),
+    "Connectors/ValidateConnector": lambda f: connector_pb2.ValidateConnectorRequest(
+        connector_id=f.connector
+    ),
     "CatalogService/GetCatalog": lambda f: catalog_pb2.GetCatalogRequest(catalog_id=f.catalog),
     "NamespaceService/ListNamespaces": lambda f: namespace_pb2.ListNamespacesRequest(
         catalog_id=f.catalog

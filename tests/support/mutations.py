@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
@@ -17,6 +18,7 @@ from ai.floedb.floecat.catalog import (
     view_pb2,
 )
 from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.connector import connector_pb2
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,43 @@ def _view_spec(namespace: namespace_pb2.Namespace) -> view_pb2.ViewSpec:
     )
 
 
+def connector_spec(**fields: Any) -> connector_pb2.ConnectorSpec:
+    credentials = connector_pb2.AuthCredentials(
+        bearer=connector_pb2.BearerCredentials(token="canary-token")
+    )
+    return connector_pb2.ConnectorSpec(
+        kind_name="parquet-folder",
+        auth=connector_pb2.AuthConfig(credentials=credentials, headers={"X-Key": "canary-header"}),
+        **fields,
+    )
+
+
+def connector_id(world: World, name: str = "lake") -> ResourceId:
+    spec = connector_spec(display_name=name, uri="file:///lake")
+    request = connector_pb2.CreateConnectorRequest(spec=spec)
+    created: ResourceId = world.call("Connectors/CreateConnector", request).connector.resource_id
+    return created
+
+
 CASES = [
+    Case(
+        "Connectors/CreateConnector",
+        lambda _: connector_pb2.CreateConnectorRequest(
+            spec=connector_spec(display_name="lake", uri="file:///lake")
+        ),
+    ),
+    Case(
+        "Connectors/UpdateConnector",
+        lambda world: connector_pb2.UpdateConnectorRequest(
+            connector_id=connector_id(world),
+            spec=connector_spec(description="all of it"),
+            update_mask=_mask("description", "auth"),
+        ),
+    ),
+    Case(
+        "Connectors/DeleteConnector",
+        lambda world: connector_pb2.DeleteConnectorRequest(connector_id=connector_id(world)),
+    ),
     Case(
         "AccountService/CreateAccount",
         lambda world: account_pb2.CreateAccountRequest(

@@ -44,7 +44,7 @@ class AccountRules(ResourceRules[Account, AccountSpec]):
         return Home(names=keys.ACCOUNTS)
 
     def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
-        return [keys.catalogs(identifier)]
+        return [keys.catalogs(identifier), keys.connectors(identifier)]
 
     def check(self, caller: Caller, spec: AccountSpec) -> None:
         if _looks_like_id(spec.display_name.strip()):

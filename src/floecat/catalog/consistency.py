@@ -17,6 +17,7 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import Snapshot
 from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.connector.connector_pb2 import Connector
 from floecat.catalog import keys
 from floecat.catalog.codec import Stored
 from floecat.catalog.kinds import KIND_NAMES, KINDS_BY_NAME, MESSAGE_TYPES, Kind
@@ -48,6 +49,7 @@ class ConsistencyCheck:
             "catalogs": self._name_of(common_pb2.RK_CATALOG),
             "namespaces": self._name_of(common_pb2.RK_NAMESPACE),
             "tables": self._name_of(common_pb2.RK_TABLE),
+            "connectors": self._name_of(common_pb2.RK_CONNECTOR),
             "views": self._name_of(common_pb2.RK_VIEW),
             "snapshot": self._snapshot,
             "timeline": self._moment,
@@ -157,6 +159,8 @@ def _name_key(account: str, kind: Kind, message: Message) -> Key:
             partition = keys.views(account, message.namespace_id.id)
         case Catalog():
             partition = keys.catalogs(account)
+        case Connector():
+            partition = keys.connectors(account)
         case Account():
             partition = keys.ACCOUNTS
         case _:
@@ -172,7 +176,7 @@ def _parents(account: str, message: Message) -> list[Key]:
             return [keys.resource(account, common_pb2.RK_CATALOG, message.catalog_id.id)]
         case Table() | View():
             return [keys.resource(account, common_pb2.RK_NAMESPACE, message.namespace_id.id)]
-        case Catalog():
+        case Catalog() | Connector():
             return [keys.resource(account, common_pb2.RK_ACCOUNT, account)]
         case _:
             return []

@@ -3,6 +3,7 @@
     resource/{account} {kind}/{id}              a resource, by id
     accounts {name}                             an account's id, by name
     catalogs/{account} {name}                   a catalog's id
+    connectors/{account} {name}                 a connector's id
     namespaces/{account}/{parent} {name}        a namespace's id; parent: namespace or catalog
     tables/{account}/{namespace} {name}         a table's id
     views/{account}/{namespace} {name}          a view's id
@@ -55,6 +56,11 @@ def resources(account: str, kind: Kind, ids: Iterable[str]) -> list[Key]:
 def catalogs(account: str) -> str:
     """The partition of an account's catalogs, by name."""
     return f"catalogs/{account}"
+
+
+def connectors(account: str) -> str:
+    """The partition of an account's connectors, by name."""
+    return f"connectors/{account}"
 
 
 def namespaces(account: str, parent_id: str) -> str:

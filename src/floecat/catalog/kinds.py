@@ -11,6 +11,7 @@ from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
 from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.connector.connector_pb2 import Connector
 
 Kind: TypeAlias = common_pb2.ResourceKind.ValueType
 
@@ -32,4 +33,5 @@ MESSAGE_TYPES: Final[Mapping[Kind, type[Message]]] = {
     common_pb2.RK_NAMESPACE: Namespace,
     common_pb2.RK_TABLE: Table,
     common_pb2.RK_VIEW: View,
+    common_pb2.RK_CONNECTOR: Connector,
 }

@@ -94,13 +94,15 @@ class Resources(Generic[M, Spec]):
             message = self._rules.message_type(
                 resource_id=resource_id(account, self._rules.kind, identifier), created_at=now
             )
-            self._fill(message, spec, home)
+            public, kept = self._rules.sealed(account, identifier, spec, None)
+            self._fill(message, public, home)
             meta = first_meta(message, now)
             return Change(
                 (
                     self.records.insert(account, identifier, message, meta),
                     *self._take_name(home, name_of(message), identifier),
                     *self._join(account, home, identifier),
+                    *kept,
                 ),
                 self._answer(response_type, message, meta, home),
             )
@@ -127,12 +129,14 @@ class Resources(Generic[M, Spec]):
             new_home = self._rules.home(caller, spec)
             message = self._rules.message_type()
             message.CopyFrom(stored.message)
-            self._fill(message, spec, new_home)
+            public, kept = self._rules.sealed(account, identifier, spec, current)
+            self._fill(message, public, new_home)
             meta = next_meta(stored.meta, message, self._stores.now())
             return Change(
                 (
                     self.records.replace(account, stored, message, meta),
                     *self._relocate(account, stored.message, home, message, new_home),
+                    *kept,
                 ),
                 self._answer(response_type, message, meta, new_home),
             )
@@ -164,6 +168,7 @@ class Resources(Generic[M, Spec]):
                 removal = (
                     Delete(keys.resource(account, self._rules.kind, identifier), stored.version),
                     *self._childless(account, stored.message, identifier),
+                    *self._rules.removed(account, stored.message),
                 )
             return Change(
                 (*removal, released(home.names, name_of(stored.message))),

@@ -73,6 +73,16 @@ class ResourceRules(ABC, Generic[M, Spec]):
         copy_shared_fields(message, spec)
         return spec
 
+    def sealed(
+        self, account: str, identifier: str, spec: Spec, current: Spec | None
+    ) -> tuple[Spec, tuple[Operation, ...]]:
+        """A specification without what must not lie in a record, and what keeps that elsewhere."""
+        return spec, ()
+
+    def removed(self, account: str, message: M) -> tuple[Operation, ...]:
+        """What deleting a resource commits besides."""
+        return ()
+
     def put_in(self, message: M, home: Home) -> None:
         """Write into the message what it lies in."""
 

@@ -20,6 +20,10 @@ _PAGE: Final = 16
 """Children per commit: a few operations and up to 64 KiB each, within a commit's limits."""
 
 
+_CHILDLESS: Final = frozenset({common_pb2.RK_VIEW, common_pb2.RK_CONNECTOR})
+"""Nothing lies below them, so hiding one is deleting it."""
+
+
 class TableDependents(Protocol):
     """Something that is attached to tables and goes with them."""
 
@@ -119,7 +123,7 @@ class Sweeper:
         identifier = name.value.decode()
         operations: list[Operation] = [Delete(name.key, name.version)]
         stored = self._records[kind].find(account, identifier)
-        if stored is not None and kind == common_pb2.RK_VIEW:
+        if stored is not None and kind in _CHILDLESS:
             operations.append(Delete(keys.resource(account, kind, identifier), stored.version))
         elif stored is not None:
             operations.append(self._records[kind].mark_deleting(account, stored))
@@ -130,7 +134,10 @@ class Sweeper:
 def _child_partitions(account: str, kind: Kind, identifier: str) -> list[tuple[Kind, str]]:
     match kind:
         case common_pb2.RK_ACCOUNT:
-            return [(common_pb2.RK_CATALOG, keys.catalogs(identifier))]
+            return [
+                (common_pb2.RK_CATALOG, keys.catalogs(identifier)),
+                (common_pb2.RK_CONNECTOR, keys.connectors(identifier)),
+            ]
         case common_pb2.RK_CATALOG:
             return [(common_pb2.RK_NAMESPACE, keys.namespaces(account, identifier))]
         case common_pb2.RK_NAMESPACE:

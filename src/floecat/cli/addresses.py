@@ -7,6 +7,7 @@ from ai.floedb.floecat.account.account_pb2 import ListAccountsRequest
 from ai.floedb.floecat.catalog import directory_pb2 as directory
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest, ResourceId
+from ai.floedb.floecat.connector.connector_pb2 import ListConnectorsRequest
 from floecat.cli.inputs import single_name
 from floecat.cli.pages import fetch_all
 from floecat.cli.suggestions import Suggestions, near
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ai.floedb.floecat.account.account_pb2 import Account
     from ai.floedb.floecat.common.common_pb2 import PageResponse
+    from ai.floedb.floecat.connector.connector_pb2 import Connector
     from floecat.client.clients import GrpcClients
 
 DEFAULT_ACCOUNT: Final = "default"
@@ -69,6 +71,18 @@ class Addresses:
             )
         request = directory.ResolveCatalogRequest(name=NameRef(catalog=parts[0]))
         return self._resolved(lambda: self._directory.ResolveCatalog(request).resource_id, parts)
+
+    def connector(self, text: str) -> ResourceId:
+        """A connector, by name or id."""
+        if is_id(text):
+            return self._identified(text, common_pb2.RK_CONNECTOR)
+        name = single_name(text)
+        connectors = self._connectors()
+        for connector in connectors:
+            if connector.display_name == name:
+                return connector.resource_id
+        close = near(name, [connector.display_name for connector in connectors])
+        raise NotFoundError(f"there is no connector {text}{close}")
 
     def namespace(self, text: str) -> ResourceId:
         """A namespace."""
@@ -154,6 +168,13 @@ class Addresses:
         if len(accounts) == 1:
             return accounts[0].resource_id.id
         return self.account(self._account).id
+
+    def _connectors(self) -> "list[Connector]":
+        def page(request: PageRequest) -> "tuple[Sequence[Connector], PageResponse]":
+            response = self._clients.connectors.ListConnectors(ListConnectorsRequest(page=request))
+            return response.connectors, response.page
+
+        return fetch_all(page).items
 
     def _accounts(self) -> "list[Account]":
         def page(request: PageRequest) -> "tuple[Sequence[Account], PageResponse]":

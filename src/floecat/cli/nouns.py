@@ -19,6 +19,7 @@ from ai.floedb.floecat.common.common_pb2 import (
     Precondition,
     ResourceId,
 )
+from ai.floedb.floecat.connector import connector_pb2
 from floecat.cli.pages import Fetched, fetch_all
 from floecat.cli.writes import Edit, Guard
 
@@ -111,3 +112,4 @@ CATALOG: Final = Noun("catalog", "catalogs", catalog_pb2)
 NAMESPACE: Final = Noun("namespace", "namespaces", namespace_pb2)
 TABLE: Final = Noun("table", "tables", table_pb2)
 VIEW: Final = Noun("view", "views", view_pb2)
+CONNECTOR: Final = Noun("connector", "connectors", connector_pb2)

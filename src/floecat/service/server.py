@@ -16,6 +16,10 @@ from floecat.service.endpoints import Endpoint, Surroundings
 from floecat.service.pools import CallPool
 
 _OTHER_THREADS: Final = 32
+_WAITING: Final = frozenset({"ValidateConnector", "CaptureNow"})
+"""Calls that wait for somebody else, maybe for long."""
+_WAITING_THREADS: Final = 8
+_WAITING_CALLS: Final = 32
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
@@ -55,6 +59,7 @@ class Server:
         # One kind of call must not starve another, so each has threads of its own.
         self._unary = CallPool("unary", config.unary_threads, config.unary_waiting)
         self._streams = CallPool("stream", config.stream_threads, config.stream_waiting)
+        self._waiters = CallPool("waiting", _WAITING_THREADS, _WAITING_CALLS)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -77,7 +82,7 @@ class Server:
         """Take no more calls, let those under way finish within the grace, then end them."""
         self._health.enter_graceful_shutdown()
         self._server.stop(self._config.grace.total_seconds()).wait()
-        for pool in (self._unary, self._streams, self._others):
+        for pool in (self._unary, self._streams, self._waiters, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def wait(self) -> None:
@@ -101,6 +106,11 @@ class Server:
     def _method(
         self, method: MethodDescriptor, handler: object, around: Surroundings
     ) -> "grpc.RpcMethodHandler[Any, Any]":
-        streams = method.client_streaming or method.server_streaming
-        pool = self._streams if streams else self._unary
+        pool = self._pool_of(method)
         return Endpoint(method, getattr(handler, method.name), around, pool).method_handler()
+
+    def _pool_of(self, method: MethodDescriptor) -> CallPool:
+        if method.name in _WAITING:
+            return self._waiters
+        streams = method.client_streaming or method.server_streaming
+        return self._streams if streams else self._unary

@@ -28,6 +28,13 @@ class BlobBackend(StrEnum):
     S3 = "s3"
 
 
+class SecretsBackend(StrEnum):
+    """Where secrets are kept."""
+
+    LOCAL = "local"
+    AWS = "aws"
+
+
 class JobStoreBackend(StrEnum):
     """Where the reconciler's queue is kept."""
 
@@ -305,6 +312,56 @@ class ReconcilerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SecretsSettings:
+    """Where connectors' credentials are kept."""
+
+    backend: SecretsBackend = option(
+        "secrets",
+        SecretsBackend.LOCAL,
+        "`local`: encrypted in the key-value store. `aws`: in AWS Secrets Manager.",
+    )
+    key_file: Path | None = option(
+        "secrets.local.key-file",
+        None,
+        "The key that secrets are encrypted with, made at the first start; by default "
+        "`secrets.key` below `data.dir`. Back it up; every service process needs the same one.",
+    )
+    aws_prefix: str = option("secrets.aws.prefix", "floecat", "Put in front of entries' names.")
+    aws_region: str | None = option("secrets.aws.region", None, "The region of the entries.")
+    aws_endpoint: str | None = option(
+        "secrets.aws.endpoint", None, "Another endpoint than the region's own."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundSettings:
+    """What connectors may reach."""
+
+    private_addresses: bool = option(
+        "outbound.private-addresses",
+        True,
+        "Whether connectors may reach private and loopback addresses. Addresses of clouds' "
+        "metadata services are refused in any case.",
+    )
+    file_roots: tuple[Path, ...] = option(
+        "outbound.file-roots", (), "Folders below which connectors may read files; none by default."
+    )
+    proxy: str | None = option(
+        "outbound.proxy", None, "A proxy for libraries with sockets of their own."
+    )
+    aws_default_chain: bool = option(
+        "aws.default-chain",
+        False,
+        "Whether a connector without AWS keys may use the server's own AWS identity.",
+    )
+    cli_credentials: bool = option(
+        "credentials.cli",
+        True,
+        "Whether credentials of type `cli` may run vendors' command-line tools on the server.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueSettings:
     """How values are read."""
 
@@ -348,4 +405,6 @@ class Settings:
     kv: KeyValueSettings = group(KeyValueSettings)
     blobs: BlobSettings = group(BlobSettings)
     reconciler: ReconcilerSettings = group(ReconcilerSettings)
+    secrets: SecretsSettings = group(SecretsSettings)
+    outbound: OutboundSettings = group(OutboundSettings)
     values: ValueSettings = group(ValueSettings)

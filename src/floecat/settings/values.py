@@ -14,6 +14,9 @@ _LARGEST: Final = 2**53
 _QUANTITY: Final = re.compile(r"(-?\d+)\s*([a-zA-Z]*)")
 
 
+Paths: Final = tuple[Path, ...]
+
+
 def parse(key: str, kind: Any, raw: object) -> object:
     """`raw` as a value of type `kind`. Raises ValueError that says what is wanted instead.
 
@@ -22,6 +25,8 @@ def parse(key: str, kind: Any, raw: object) -> object:
     if raw == "" and _without_none(kind) is not kind:
         return None
     kind = _without_none(kind)
+    if kind == Paths:
+        return _paths(raw)
     if raw == "" and kind is Path:
         raise ValueError("must be a path")
     if kind is bool:
@@ -59,6 +64,8 @@ def render(key: str, value: object) -> str:
             return "true" if value else "false"
         case timedelta():
             return _render_time(key, value)
+        case tuple():
+            return ",".join(str(part) for part in value)
         case _:
             return str(value)
 
@@ -66,6 +73,8 @@ def render(key: str, value: object) -> str:
 def describe(key: str, kind: Any) -> str:
     """What a person may write for a key of this type."""
     kind = _without_none(kind)
+    if kind == Paths:
+        return "paths, separated by commas"
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return ", ".join(f"`{choice}`" for choice in kind)
     if kind is timedelta:
@@ -80,6 +89,14 @@ def _without_none(kind: Any) -> Any:
     if isinstance(kind, types.UnionType):
         return next(choice for choice in get_args(kind) if choice is not type(None))
     return kind
+
+
+def _paths(raw: object) -> tuple[Path, ...]:
+    """Paths from a list, or from text with commas between them."""
+    parts = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("must be paths: a list, or text with commas between them")
+    return tuple(Path(part.strip()) for part in parts if part.strip())
 
 
 def _boolean(raw: object) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
-from tests.support.catalog import World
+from tests.support.catalog import World, outside
 from tests.support.clock import FakeClock
 from tests.support.failing_store import CrashError, FailingKeyValueStore
 from tests.support.mutations import CASES, Case
@@ -45,7 +45,7 @@ def contents(kv: KeyValueStore) -> dict[object, bytes]:
 def test_there_is_a_case_for_every_mutating_rpc(memory_world: World) -> None:
     declared = {
         f"{service.name}/{method.name}"
-        for service in handlers(memory_world.stores)
+        for service in handlers(memory_world.stores, outside(memory_world.stores))
         for method in service.methods
         if method.name.startswith(MUTATING)
     }

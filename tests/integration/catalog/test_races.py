@@ -49,7 +49,7 @@ def test_creating_a_grandchild_against_a_cascade(world: World) -> None:
         world.sweep()
     assert world.findings() == []
     left = {record.key.partition.split("/")[0] for record in world.stores.kv.dump()}
-    assert left <= {"accounts", "resource", "guard"}
+    assert left <= {"accounts", "resource", "guard", "secrets"}
 
 
 def test_two_moves_cannot_close_a_ring(world: World) -> None:

@@ -284,12 +284,15 @@ class AuthConfig(_message.Message):
     PROPERTIES_FIELD_NUMBER: _builtins.int
     CREDENTIALS_TYPE_FIELD_NUMBER: _builtins.int
     HAS_CREDENTIALS_FIELD_NUMBER: _builtins.int
+    CREDENTIALS_REFERENCE_FIELD_NUMBER: _builtins.int
     scheme: _builtins.str
     """none, bearer, oauth2, aws-sigv4, …; empty means what the credentials imply."""
     credentials_type: _builtins.str
     """In answers: which type of credentials is stored."""
     has_credentials: _builtins.bool
     """In answers: whether credentials are stored."""
+    credentials_reference: _builtins.str
+    """In answers: the entry of the secrets store that holds credentials and headers. It changes with them."""
     @_builtins.property
     def credentials(self) -> Global___AuthCredentials:
         """Write only: absent in every answer."""
@@ -311,10 +314,11 @@ class AuthConfig(_message.Message):
         properties: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         credentials_type: _builtins.str = ...,
         has_credentials: _builtins.bool = ...,
+        credentials_reference: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["credentials", b"credentials"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["credentials", b"credentials", "credentials_type", b"credentials_type", "has_credentials", b"has_credentials", "headers", b"headers", "properties", b"properties", "scheme", b"scheme"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["credentials", b"credentials", "credentials_reference", b"credentials_reference", "credentials_type", b"credentials_type", "has_credentials", b"has_credentials", "headers", b"headers", "properties", b"properties", "scheme", b"scheme"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

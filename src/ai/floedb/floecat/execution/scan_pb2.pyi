@@ -187,7 +187,9 @@ class ScanFile(_message.Message):
         """Equality deletes: the columns compared."""
 
     @_builtins.property
-    def deletion_vector(self) -> Global___DeletionVector: ...
+    def deletion_vector(self) -> Global___DeletionVector:
+        """Set for files of content SFC_DELETION_VECTOR."""
+
     @_builtins.property
     def split_offsets(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Offsets where row groups start, for splitting."""

@@ -1,0 +1,1 @@
+"""From credentials as they were given to credentials that need no further exchange."""
