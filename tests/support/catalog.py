@@ -7,6 +7,7 @@ import grpc
 from examples.parquet_folder_connector import FACTORY
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from ai.floedb.floecat.account.account_pb2 import AccountSpec, CreateAccountRequest
 from ai.floedb.floecat.catalog.catalog_pb2 import Catalog, CatalogSpec, CreateCatalogRequest
@@ -76,11 +77,17 @@ class World:
     name: str = "acme"
     services: dict[str, object] = field(default_factory=dict)
     client_streams: set[str] = field(default_factory=set)
+    requests: dict[str, type[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_descriptor: dict[ServiceDescriptor, object] = dict(
             handlers(self.stores, outside(self.stores))
         )
+        self.requests = {
+            f"{service.name}/{method.name}": GetMessageClass(method.input_type)
+            for service in by_descriptor
+            for method in service.methods
+        }
         self.client_streams = {
             f"{service.name}/{method.name}"
             for service in by_descriptor
@@ -104,6 +111,10 @@ class World:
             argument, Call(method, "test", {}, principal, context)
         )
         return answer.decoded() if isinstance(answer, Spliced) else answer
+
+    def request_type(self, method: str) -> type[Message]:
+        """The type of a method's request."""
+        return self.requests[method]
 
     def catalog(self, name: str = "main") -> Catalog:
         spec = CatalogSpec(display_name=name)
