@@ -25,6 +25,7 @@ from floecat.errors import (
 )
 from floecat.service.audit import audit, is_mutation
 from floecat.service.calls import Call, correlation_id_of, headers_of, require_waiting
+from floecat.service.enums import check_enums
 from floecat.service.logs import CORRELATION_ID
 from floecat.service.metrics import CallMetrics, MethodMetrics
 from floecat.service.permissions import permission_for
@@ -117,6 +118,7 @@ class Endpoint:
             raise InvalidArgumentError(
                 f"the request isn't a {self._descriptor.input_type.name}: its bytes can't be parsed"
             )
+        check_enums(request)
         return request
 
     def _admit(self, headers: dict[str, str], context: grpc.ServicerContext) -> Call:
