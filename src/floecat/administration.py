@@ -45,10 +45,10 @@ def opened_stores(settings: Settings) -> Iterator[CatalogStores]:
         yield open_stores(settings, opened)
 
 
-def find_inconsistencies(settings: Settings) -> list[Finding]:
-    """Everything in the stores that doesn't fit together."""
+def find_inconsistencies(settings: Settings) -> Iterator[Finding]:
+    """Everything in the stores that doesn't fit together, as it is found."""
     with opened_stores(settings) as stores:
-        return list(ConsistencyCheck(stores).run())
+        yield from ConsistencyCheck(stores).run()
 
 
 def finish_deletions(settings: Settings) -> None:

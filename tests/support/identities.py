@@ -6,7 +6,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from tests.support.catalog import World
-from tests.support.mutations import CASES
+from tests.support.mutations import CASES, connector_id
 
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
@@ -75,7 +75,7 @@ class Furniture:
             common_pb2.RK_CATALOG: catalog.resource_id,
             common_pb2.RK_NAMESPACE: namespace.resource_id,
             common_pb2.RK_TABLE: table.resource_id,
-            common_pb2.RK_CONNECTOR: world.connector("furnished"),
+            common_pb2.RK_CONNECTOR: connector_id(world, "furnished"),
             common_pb2.RK_VIEW: world.view(namespace, "furnished view").resource_id,
         }
 
@@ -87,13 +87,13 @@ class Furniture:
 FIRST = SnapshotRef(snapshot_id=1)
 
 READS: Mapping[str, Callable[[Furniture], Message]] = {
+    "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
     "Connectors/GetConnector": lambda f: connector_pb2.GetConnectorRequest(
         connector_id=f.connector
     ),
     "Connectors/ValidateConnector": lambda f: connector_pb2.ValidateConnectorRequest(
-        spec=connector_pb2.ConnectorSpec(display_name="x", kind_name="parquet-folder", uri="file:/")
+        connector_id=f.connector
     ),
-    "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
     "CatalogService/GetCatalog": lambda f: catalog_pb2.GetCatalogRequest(catalog_id=f.catalog),
     "NamespaceService/ListNamespaces": lambda f: namespace_pb2.ListNamespacesRequest(
         catalog_id=f.catalog
