@@ -1,0 +1,93 @@
+"""Iceberg tables in a Hive metastore, through pyiceberg's thrift client."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from floecat.connectors.failures import connector_error
+from floecat.connectors.iceberg.catalog import Located, no_such_namespace, no_such_table
+from floecat.connectors.iceberg.errors import missing_library
+from floecat.connectors.spi.access import FileAccess
+from floecat.connectors.spi.errors import (
+    BrokenTableError,
+    ConnectorError,
+    TransientUpstreamError,
+    UnsupportedByConnectorError,
+)
+from floecat.connectors.spi.records import Namespace
+
+_GONE: Final = frozenset({"NoSuchObjectException", "UnknownDBException", "UnknownTableException"})
+_BATCH: Final = 200
+
+
+class HiveCatalog:
+    """Databases are namespaces of one level; tables of other formats aren't shown."""
+
+    def __init__(self, uri: str, access: FileAccess) -> None:
+        try:
+            from pyiceberg.catalog.hive import _HiveClient  # noqa: PLC0415 - an extra
+            from thrift.Thrift import TException  # noqa: PLC0415
+        except ImportError as error:
+            raise missing_library("pyiceberg[hive]") from error
+        self._errors = (TException, OSError)
+        self._place = uri
+        self._access = access
+        self._client = _HiveClient(uri)
+
+    def namespaces(self) -> Iterable[Namespace]:
+        return [(str(name),) for name in self._call("get_all_databases")]
+
+    def tables(self, namespace: Namespace) -> Iterable[str]:
+        if len(namespace) != 1:
+            raise no_such_namespace(namespace)
+        gone = no_such_namespace(namespace)
+        self._call("get_database", namespace[0], gone=gone)
+        names = list(self._call("get_all_tables", namespace[0], gone=gone))
+        found: list[str] = []
+        for start in range(0, len(names), _BATCH):
+            batch = names[start : start + _BATCH]
+            tables = self._call("get_table_objects_by_name", namespace[0], batch, gone=gone)
+            found += [str(table.tableName) for table in tables if _is_iceberg(table)]
+        return found
+
+    def find_table(self, namespace: Namespace, name: str) -> Located:
+        gone = no_such_table(namespace, name)
+        if len(namespace) != 1:
+            raise gone
+        table = self._call("get_table", namespace[0], name, gone=gone)
+        if not _is_iceberg(table):
+            raise gone
+        parameters = {str(key): str(value) for key, value in (table.parameters or {}).items()}
+        location = parameters.pop("metadata_location", "")
+        if not location:
+            raise BrokenTableError(f"Hive doesn't say where the metadata of {name} is")
+        return Located(metadata_location=location, access=self._access, properties=parameters)
+
+    def views(self, namespace: Namespace) -> Iterable[str]:
+        raise UnsupportedByConnectorError("a Hive metastore keeps no Iceberg views")
+
+    def find_view(self, namespace: Namespace, name: str) -> Located:
+        raise UnsupportedByConnectorError("a Hive metastore keeps no Iceberg views")
+
+    def close(self) -> None:
+        """Each call has a connection of its own."""
+
+    def _call(self, method: str, *arguments: Any, gone: ConnectorError | None = None) -> Any:
+        try:
+            with self._client as client:
+                return getattr(client, method)(*arguments)
+        except self._errors as error:
+            if gone is not None and type(error).__name__ in _GONE:
+                raise gone from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: BaseException) -> ConnectorError:
+        if type(error).__name__ == "TTransportException":
+            return TransientUpstreamError(
+                f"the Hive metastore at {self._place} can't be reached: check host and port, and "
+                "that it is running"
+            )
+        return connector_error(error, self._place)
+
+
+def _is_iceberg(table: Any) -> bool:
+    return str((table.parameters or {}).get("table_type", "")).lower() == "iceberg"

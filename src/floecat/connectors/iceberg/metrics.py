@@ -1,0 +1,141 @@
+"""Per-file column statistics from a manifest entry, decoded and canonical."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ai.floedb.floecat.catalog.stats_pb2 import FileColumnStats, ScalarStats
+from floecat.connectors.iceberg.schema import Leaf
+from floecat.connectors.spi.columns import ColumnScope, SourceColumn
+from floecat.types.bounds import Bound, lower_bound, upper_bound
+from floecat.types.errors import InvalidValueError
+from floecat.types.messages import to_message
+from floecat.types.policy import TimestampPolicy
+from floecat.types.singlevalue.primitives import PrimitiveName
+from floecat.types.singlevalue.scalar import decode_single_value
+
+_TEXT: Final = frozenset({PrimitiveName.STRING, PrimitiveName.BINARY, PrimitiveName.FIXED})
+_DEFAULT_TRUNCATION: Final = 16
+_METRICS_PROPERTY: Final = "write.metadata.metrics."
+
+Bounds = Callable[..., Bound | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    column_id: int
+    leaf: Leaf
+    template: ScalarStats
+
+
+class MetricsReader:
+    """Turns a file's metrics into statistics of the wanted columns."""
+
+    def __init__(
+        self,
+        leaves: Sequence[Leaf],
+        scope: ColumnScope | None,
+        properties: Mapping[str, str],
+        policy: TimestampPolicy,
+    ) -> None:
+        by_path = {leaf.column.path: leaf for leaf in leaves}
+        selected = scope.selected(leaf.column for leaf in leaves) if scope else []
+        self._wanted = [
+            _Wanted(chosen.column_id, by_path[chosen.column.path], _template(chosen.column))
+            for chosen in selected
+        ]
+        self._shortest_cut = shortest_truncation(properties)
+        self._policy = policy
+
+    def __bool__(self) -> bool:
+        return bool(self._wanted)
+
+    def columns(self, file: Mapping[str, Any]) -> list[FileColumnStats]:
+        """What the manifest knows of a file's columns; those it knows nothing of are absent."""
+        values, nulls = _by_id(file, "value_counts"), _by_id(file, "null_value_counts")
+        nans = _by_id(file, "nan_value_counts")
+        lower, upper = _by_id(file, "lower_bounds"), _by_id(file, "upper_bounds")
+        found = []
+        for wanted in self._wanted:
+            field_id = wanted.leaf.field_id
+            counts = values.get(field_id), nulls.get(field_id), nans.get(field_id)
+            bounds = lower.get(field_id), upper.get(field_id)
+            if counts == (None, None, None) and bounds == (None, None):
+                continue
+            stats = ScalarStats()
+            stats.CopyFrom(wanted.template)
+            _put_counts(stats, counts, None if wanted.leaf.repeated else file["record_count"])
+            self._put_bounds(stats, wanted.leaf, *bounds)
+            found.append(FileColumnStats(column_id=wanted.column_id, scalar=stats))
+        return found
+
+    def _put_bounds(
+        self, stats: ScalarStats, leaf: Leaf, lower: bytes | None, upper: bytes | None
+    ) -> None:
+        low = self._bound(lower_bound, leaf, lower)
+        if low is not None:
+            stats.min, stats.min_tight = low.encoded, low.is_tight
+        high = self._bound(upper_bound, leaf, upper)
+        if high is not None:
+            stats.max, stats.max_tight = high.encoded, high.is_tight
+
+    def _bound(self, bound: Bounds, leaf: Leaf, data: bytes | None) -> Bound | None:
+        """A bound that can't be decoded is no bound: the file is read rather than skipped."""
+        if data is None or leaf.primitive is None:
+            return None
+        try:
+            value = decode_single_value(leaf.primitive, data)
+            tight = self._is_tight(leaf, value, is_upper=bound is upper_bound)
+            return bound(leaf.column.logical_type, value, is_tight=tight, policy=self._policy)
+        except InvalidValueError:
+            return None
+
+    def _is_tight(self, leaf: Leaf, value: object, *, is_upper: bool) -> bool:
+        """Text and bytes are cut to a length that the manifest doesn't tell.
+
+        A shorter one is whole, except that cutting bytes off the end of a maximum and counting
+        the last one up may leave any length.
+        """
+        if leaf.primitive is None or leaf.primitive.name not in _TEXT:
+            return True
+        if is_upper and leaf.primitive.name is not PrimitiveName.STRING:
+            return False
+        return isinstance(value, str | bytes) and len(value) < self._shortest_cut
+
+
+def shortest_truncation(properties: Mapping[str, str]) -> int:
+    """The least number of characters that the table's settings let a bound be cut to."""
+    lengths = [_DEFAULT_TRUNCATION]
+    for key, value in properties.items():
+        if key.startswith(_METRICS_PROPERTY) and value.lower().startswith("truncate("):
+            digits = value[len("truncate(") : -1]
+            lengths.append(int(digits) if digits.isdecimal() else 0)
+    return min(lengths)
+
+
+def _template(column: SourceColumn) -> ScalarStats:
+    return ScalarStats(display_name=column.name, logical_type=to_message(column.logical_type))
+
+
+def _put_counts(
+    stats: ScalarStats, counts: tuple[int | None, int | None, int | None], rows: int | None
+) -> None:
+    """A row has one value of a column that isn't inside a list; what is missing is NULL.
+
+    Writers that count while they write don't come to what is inside a struct that is NULL.
+    """
+    values, nulls, nans = counts
+    if rows is not None and values is not None and values < rows:
+        nulls = None if nulls is None else nulls + rows - values
+        values = rows
+    if values is not None and values >= 0:
+        stats.value_count = values
+    if nulls is not None and nulls >= 0:
+        stats.null_count = nulls
+    if nans is not None and nans >= 0:
+        stats.nan_count = nans
+
+
+def _by_id(file: Mapping[str, Any], name: str) -> dict[int, Any]:
+    """Avro's keys are text, so a map by field id is a list of pairs."""
+    return {pair["key"]: pair["value"] for pair in file.get(name) or ()}

@@ -1,0 +1,133 @@
+"""Opening catalogs: every address passes the guard before anything connects to it."""
+
+from typing import Any, Final
+
+from floecat.connectors.iceberg.access import own_access
+from floecat.connectors.iceberg.catalog import SourceCatalog
+from floecat.connectors.iceberg.errors import missing_library, reading
+from floecat.connectors.iceberg.filesystem import FolderCatalog, is_metadata_file
+from floecat.connectors.iceberg.glue import GlueCatalog
+from floecat.connectors.iceberg.hive import HiveCatalog
+from floecat.connectors.iceberg.rest import RestCatalog
+from floecat.connectors.iceberg.sql import SqlCatalog
+from floecat.connectors.iceberg.storage import SourceFiles
+from floecat.connectors.spi.access import FileAccess
+from floecat.connectors.spi.config import ConnectorConfig
+from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamProblem
+from floecat.connectors.spi.factory import ConnectorEnvironment
+from floecat.connectors.spi.records import Namespace
+from floecat.security.guard import scheme_of
+from floecat.security.http import GuardedClient
+
+_THRIFT: Final = frozenset({"thrift"})
+
+
+def open_rest(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
+    """A REST catalog; its answers may be whole tables' metadata, so they may be large."""
+    with reading(config.uri):
+        environment.guard.check_url(config.uri)
+    client = GuardedClient(
+        environment.guard, timeout=environment.timeout, max_bytes=512 * 1024 * 1024
+    )
+    try:
+        access = _access(config, environment)
+        return RestCatalog(config.uri, client, environment.auth, access, config.options)
+    except BaseException:
+        client.close()
+        raise
+
+
+def open_glue(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
+    """AWS's Glue, or what answers like it at an http: URI."""
+    try:
+        import boto3  # noqa: PLC0415 - an extra
+        from botocore.config import Config  # noqa: PLC0415
+    except ImportError as error:
+        raise missing_library("boto3") from error
+    endpoint = config.uri if scheme_of(config.uri) != "glue" else None
+    if endpoint:
+        with reading(config.uri):
+            environment.guard.check_url(endpoint)
+    keys = environment.auth.aws_keys()
+    if keys is None and not environment.guard.rules.aws_default_chain:
+        raise _bad("Glue needs AWS credentials: create the connector with aws credentials")
+    seconds = environment.timeout.total_seconds()
+    client = boto3.session.Session().client(
+        "glue",
+        endpoint_url=endpoint,
+        region_name=config.options.get("region") or (keys.region if keys else "") or None,
+        aws_access_key_id=keys.access_key_id.reveal() if keys else None,
+        aws_secret_access_key=keys.secret_access_key.reveal() if keys else None,
+        aws_session_token=keys.session_token.reveal() if keys and keys.session_token else None,
+        config=Config(connect_timeout=seconds, read_timeout=seconds, proxies=_proxies(environment)),
+    )
+    catalog_id = config.options.get("catalog-id", "")
+    return GlueCatalog(client, _access(config, environment), catalog_id)
+
+
+def open_sql(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
+    """SQLite by its file, opened for reading only; PostgreSQL by its host."""
+    try:
+        from sqlalchemy.engine import URL, make_url  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise missing_library("sqlalchemy") from error
+    with reading(config.uri):
+        url = make_url(config.uri)
+    if url.username or url.password:
+        raise _bad("the URI carries a user or password: give them apart from it")
+    with reading(config.uri):
+        if url.get_backend_name() == "sqlite":
+            path = environment.guard.check_path(url.database or "")
+            url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
+        else:
+            environment.guard.check_host(url.host or "", url.port or 5432)
+            url = _with_password(url, config)
+    place = f"{config.uri}"
+    return SqlCatalog(
+        url, _access(config, environment), config.options.get("catalog-name", ""), place
+    )
+
+
+def open_hive(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
+    """A metastore that speaks thrift."""
+    with reading(config.uri):
+        environment.guard.check_url(config.uri, _THRIFT)
+    return HiveCatalog(config.uri, _access(config, environment))
+
+
+def open_filesystem(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
+    """A folder of an object store, or of this machine below the allowed roots."""
+    files = SourceFiles(_access(config, environment))
+    with reading(config.uri):
+        environment.guard.check(config.uri)
+        return FolderCatalog(config.uri, files, _single(config))
+
+
+def _single(config: ConnectorConfig) -> tuple[Namespace, str]:
+    """How a table that is alone is called."""
+    parts = config.uri.rstrip("/").split("/")
+    if is_metadata_file(config.uri):
+        parts = parts[: -2 if parts[-2] == "metadata" else -1]
+    namespace = tuple(config.options.get("namespace", "default").split("."))
+    return namespace, config.options.get("table", "") or parts[-1]
+
+
+def _access(config: ConnectorConfig, environment: ConnectorEnvironment) -> FileAccess:
+    return own_access(environment.guard.rules, environment.auth, config.options)
+
+
+def _with_password(url: Any, config: ConnectorConfig) -> Any:
+    password = config.auth.secrets.get("password")
+    return url.set(
+        username=config.options.get("user") or None,
+        password=password.reveal() if password else None,
+    )
+
+
+def _proxies(environment: ConnectorEnvironment) -> dict[str, str] | None:
+    proxy = environment.guard.rules.proxy
+    return {"http": proxy, "https": proxy} if proxy else None
+
+
+def _bad(message: str) -> PermanentUpstreamError:
+    return PermanentUpstreamError(message, UpstreamProblem.BAD_SPEC)

@@ -1,0 +1,188 @@
+"""Iceberg's REST catalog protocol, as far as reading needs it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+import httpx
+
+from floecat.connectors.failures import connector_error, of_status
+from floecat.connectors.iceberg.access import vended_access
+from floecat.connectors.iceberg.catalog import (
+    Located,
+    no_such_namespace,
+    no_such_table,
+    no_such_view,
+)
+from floecat.connectors.iceberg.documents import (
+    Document,
+    find,
+    get,
+    objects,
+    parse_document,
+    texts,
+)
+from floecat.connectors.iceberg.errors import MALFORMED
+from floecat.connectors.spi.access import FileAccess
+from floecat.connectors.spi.auth import AuthProvider, OutgoingRequest
+from floecat.connectors.spi.errors import ConnectorError, PermanentUpstreamError, UpstreamGoneError
+from floecat.connectors.spi.records import Namespace
+from floecat.errors import FloecatError
+from floecat.security.http import GuardedClient
+
+_SEPARATOR: Final = "\x1f"
+_MAX_PAGES: Final = 100_000
+_MAX_DEPTH: Final = 32
+_CONFIG: Final = "config"
+_EXPIRED: Final = frozenset({"NotAuthorizedException", "AuthenticationTimeoutException"})
+_DELEGATION: Final = {"X-Iceberg-Access-Delegation": "vended-credentials"}
+
+
+class RestCatalog:
+    """A server that speaks the protocol. It is asked for its configuration first, once."""
+
+    def __init__(
+        self,
+        uri: str,
+        client: GuardedClient,
+        auth: AuthProvider,
+        access: FileAccess,
+        options: Mapping[str, str],
+    ) -> None:
+        self._base = uri.rstrip("/")
+        self._client = client
+        self._auth = auth
+        self._access = access
+        self._options = options
+        warehouse = options.get("warehouse", "")
+        answer = self._get(_CONFIG, {"warehouse": warehouse} if warehouse else {})
+        merged = texts(answer, "defaults") | dict(options) | texts(answer, "overrides")
+        self._config = merged
+        self._endpoints: list[Any] | None = find(answer, "endpoints", list)
+        self._separator = merged.get("namespace-separator", quote(_SEPARATOR, safe=""))
+        prefix = merged.get("prefix", "")
+        self._prefix = f"{quote(prefix, safe='/')}/" if prefix else ""
+
+    def namespaces(self) -> Iterable[Namespace]:
+        return self._below(())
+
+    def tables(self, namespace: Namespace) -> Iterable[str]:
+        place = f"{self._namespace(namespace)}/tables"
+        return list(self._names(place, namespace))
+
+    def views(self, namespace: Namespace) -> Iterable[str]:
+        if not self._offers("GET /v1/{prefix}/namespaces/{namespace}/views"):
+            return []
+        return list(self._names(f"{self._namespace(namespace)}/views", namespace))
+
+    def find_table(self, namespace: Namespace, name: str) -> Located:
+        place = f"{self._namespace(namespace)}/tables/{quote(name, safe='')}"
+        answer = self._get_or(place, no_such_table(namespace, name))
+        config = self._config | texts(answer, "config")
+        location = find(answer, "metadata-location", str) or ""
+        return Located(
+            metadata_location=location,
+            access=vended_access(
+                self._access, config, objects(answer, "storage-credentials"), location
+            ),
+            document=get(answer, "metadata", dict),
+        )
+
+    def find_view(self, namespace: Namespace, name: str) -> Located:
+        place = f"{self._namespace(namespace)}/views/{quote(name, safe='')}"
+        answer = self._get_or(place, no_such_view(namespace, name))
+        return Located(
+            metadata_location=find(answer, "metadata-location", str) or "",
+            access=self._access,
+            document=get(answer, "metadata", dict),
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _below(self, parent: Namespace) -> Iterator[Namespace]:
+        """A namespace's children, and theirs. Servers without nesting answer with the top again."""
+        if len(parent) >= _MAX_DEPTH:
+            return
+        query = {"parent": unquote(self._separator).join(parent)} if parent else {}
+        place = f"{self._prefix}namespaces"
+        try:
+            found = list(self._pages(place, "namespaces", query))
+        except UpstreamGoneError:
+            return
+        for parts in found:
+            namespace = tuple(str(part) for part in parts)
+            if len(namespace) == len(parent) + 1 and namespace[:-1] == parent:
+                yield namespace
+                yield from self._below(namespace)
+
+    def _names(self, place: str, namespace: Namespace) -> Iterator[str]:
+        try:
+            for identifier in self._pages(place, "identifiers", {}):
+                yield str(identifier["name"])
+        except UpstreamGoneError:
+            raise no_such_namespace(namespace) from None
+
+    def _pages(self, place: str, key: str, query: Mapping[str, str]) -> Iterator[Any]:
+        token = ""
+        seen: set[str] = set()
+        while True:
+            answer = self._get(place, {**query, "pageToken": token})
+            yield from find(answer, key, list) or ()
+            token = find(answer, "next-page-token", str) or ""
+            if not token:
+                return
+            if token in seen or len(seen) > _MAX_PAGES:
+                raise PermanentUpstreamError(f"{self._base} repeats its pages without an end")
+            seen.add(token)
+
+    def _get_or(self, place: str, gone: UpstreamGoneError) -> Document:
+        try:
+            return self._get(place, {})
+        except UpstreamGoneError:
+            raise gone from None
+
+    def _get(self, place: str, query: Mapping[str, str]) -> Document:
+        url = str(httpx.URL(f"{self._base}/v1/{place}", params=dict(query)))
+        headers = {"Accept": "application/json", **_DELEGATION}
+        headers |= self._auth.headers_for(OutgoingRequest("GET", url, headers))
+        try:
+            response = self._client.request("GET", url, headers=headers)
+        except (httpx.HTTPError, FloecatError, OSError) as error:
+            raise connector_error(error, self._base) from error
+        if response.status_code != HTTPStatus.OK:
+            raise self._refused(response, place)
+        try:
+            return parse_document(response.content)
+        except MALFORMED as error:
+            raise PermanentUpstreamError(
+                f"{self._base} answered with something other than JSON: is it a REST catalog?"
+            ) from error
+
+    def _refused(self, response: httpx.Response, place: str) -> ConnectorError:
+        message, kind = _error_of(response)
+        if response.status_code == HTTPStatus.NOT_FOUND and place != _CONFIG:
+            return UpstreamGoneError(f"{self._base}: {message or 'no such relation'}")
+        status = HTTPStatus.UNAUTHORIZED if kind in _EXPIRED else response.status_code
+        seconds = response.headers.get("Retry-After", "")
+        retry_after = timedelta(seconds=min(int(seconds), 3600)) if seconds.isdecimal() else None
+        return of_status(status, self._base, detail=message, retry_after=retry_after)
+
+    def _namespace(self, namespace: Namespace) -> str:
+        parts = self._separator.join(quote(part, safe="") for part in namespace)
+        return f"{self._prefix}namespaces/{parts}"
+
+    def _offers(self, endpoint: str) -> bool:
+        """Servers that don't list what they offer, offer what is asked for here."""
+        return self._endpoints is None or endpoint in self._endpoints
+
+
+def _error_of(response: httpx.Response) -> tuple[str, str]:
+    """What the server says went wrong, and what it calls that."""
+    try:
+        error: Document = find(parse_document(response.content), "error", dict) or {}
+        return (find(error, "message", str) or "")[:300], find(error, "type", str) or ""
+    except MALFORMED:
+        return "", ""
