@@ -24,6 +24,8 @@ from ai.floedb.floecat.catalog.view_pb2 import (
     ViewSpec,
     ViewSqlDefinition,
 )
+from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.connector.connector_pb2 import ConnectorSpec, CreateConnectorRequest
 from floecat.bootstrap import handlers
 from floecat.catalog.accounts import AccountRepository
 from floecat.catalog.callers import Caller
@@ -65,7 +67,7 @@ def outside(stores: CatalogStores, guard: OutboundGuard | None = None) -> Outsid
         guard=judged,
     )
     resolver = CredentialResolver(TokenEndpoint(judged), CommandLineTools(enabled=True))
-    return Outside(LocalSecretsStore(stores.kv, Secret(bytes(32))), opener, resolver)
+    return Outside(LocalSecretsStore(stores.kv, Secret(bytes(32)), stores.clock), opener, resolver)
 
 
 @dataclass
@@ -75,13 +77,14 @@ class World:
     stores: CatalogStores
     account_id: str = ""
     name: str = "acme"
+    guard: OutboundGuard | None = None
     services: dict[str, object] = field(default_factory=dict)
     client_streams: set[str] = field(default_factory=set)
     requests: dict[str, type[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_descriptor: dict[ServiceDescriptor, object] = dict(
-            handlers(self.stores, outside(self.stores))
+            handlers(self.stores, outside(self.stores, self.guard))
         )
         self.requests = {
             f"{service.name}/{method.name}": GetMessageClass(method.input_type)
@@ -120,6 +123,12 @@ class World:
         spec = CatalogSpec(display_name=name)
         response = self.call("CatalogService/CreateCatalog", CreateCatalogRequest(spec=spec))
         return cast("Catalog", response.catalog)
+
+    def connector(self, name: str = "lake", **fields: Any) -> ResourceId:
+        defaults = {"kind_name": FACTORY.kind_name, "uri": "file:///lake"}
+        spec = ConnectorSpec(display_name=name, **{**defaults, **fields})
+        response = self.call("Connectors/CreateConnector", CreateConnectorRequest(spec=spec))
+        return cast("ResourceId", response.connector.resource_id)
 
     def namespace(self, catalog: Catalog, name: str, *path: str) -> Namespace:
         spec = NamespaceSpec(catalog_id=catalog.resource_id, display_name=name, path=path)

@@ -16,7 +16,7 @@ from floecat.catalog.masks import copy_shared_fields
 from floecat.catalog.sealing import given_secrets
 from floecat.connectors.opening import ConnectorOpener
 from floecat.connectors.spi.config import ConnectorConfig
-from floecat.connectors.spi.errors import ConnectorError
+from floecat.connectors.spi.errors import ConnectorError, PermanentUpstreamError, UpstreamProblem
 from floecat.connectors.spi.mapper import KIND_NAMES, ConnectorConfigMapper
 from floecat.connectors.validation import Validation, failed, validate
 from floecat.errors import InvalidArgumentError
@@ -46,6 +46,8 @@ class Connections:
         """Try a connector, stored or not. What goes wrong upstream is the answer."""
         connector, secrets = self._target(caller, request)
         try:
+            if request.HasField("spec"):
+                self._check(caller, request.spec)
             tried = validate(self._opener, self._config(connector, secrets))
         except ConnectorError as error:
             tried = failed(error)
@@ -64,6 +66,12 @@ class Connections:
                 raise InvalidArgumentError(
                     "say what to validate: connector_id, or spec", field="connector_id"
                 )
+
+    def _check(self, caller: Caller, spec: ConnectorSpec) -> None:
+        try:
+            self._connectors.check(caller, spec)
+        except InvalidArgumentError as error:
+            raise PermanentUpstreamError(error.message, UpstreamProblem.BAD_SPEC) from error
 
     def _config(self, connector: Connector, secrets: StoredCredentials) -> ConnectorConfig:
         auth = self._resolver.resolve(connector.auth, secrets)

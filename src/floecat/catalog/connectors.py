@@ -44,7 +44,7 @@ class ConnectorRules(ResourceRules[Connector, ConnectorSpec]):
         self._accounts = Records(stores, common_pb2.RK_ACCOUNT, Account)
         self._seal = seal
         self._opener = opener
-        self._checks = ConnectorChecks(opener)
+        self._checks = ConnectorChecks(stores, opener)
 
     def home(self, caller: Caller, spec: ConnectorSpec) -> Home:
         return self._home(caller.account_id)
@@ -98,8 +98,12 @@ class ConnectorRepository:
         self._rules = ConnectorRules(stores, self.seal, opener)
         self._resources = Resources(stores, self._rules)
 
+    def check(self, caller: Caller, spec: ConnectorSpec) -> None:
+        """Refuse what `create` would refuse."""
+        self._rules.check(caller, self._rules.normalised(spec))
+
     def list(self, caller: Caller, page: PageRequest) -> Page[bytes]:
-        """A page of the account's connectors, by name; serialized."""
+        """A page of the account's connectors, by name, serialized."""
         account = caller.account_id
         return self._resources.list(account, Home(names=keys.connectors(account)), "", page)
 

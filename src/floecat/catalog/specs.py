@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from ai.floedb.floecat.catalog.catalog_pb2 import Catalog
+from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
+from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.connector.connector_pb2 import (
     AuthConfig,
@@ -15,6 +18,7 @@ from ai.floedb.floecat.connector.connector_pb2 import (
 )
 from floecat.catalog.callers import Caller, named_id
 from floecat.catalog.masks import copy_shared_fields
+from floecat.catalog.records import CatalogStores, Records
 from floecat.connectors.opening import ConnectorOpener
 from floecat.connectors.spi.config import ResolvedAuth
 from floecat.connectors.spi.errors import ConnectorError
@@ -32,11 +36,16 @@ _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 class ConnectorChecks:
     """Refuses specifications that could never work, or that carry secrets where they'd be seen."""
 
-    def __init__(self, opener: ConnectorOpener) -> None:
+    def __init__(self, stores: CatalogStores, opener: ConnectorOpener) -> None:
         self._opener = opener
+        self._destinations: Mapping[str, Records[Any]] = {
+            "catalog_id": Records(stores, common_pb2.RK_CATALOG, Catalog),
+            "namespace_id": Records(stores, common_pb2.RK_NAMESPACE, Namespace),
+            "table_id": Records(stores, common_pb2.RK_TABLE, Table),
+        }
 
     def check(self, caller: Caller, spec: ConnectorSpec) -> None:
-        """Raise InvalidArgumentError naming the field."""
+        """Raise InvalidArgumentError naming the field, or NotFoundError for a destination."""
         if not spec.kind_name:
             raise _invalid("kind", "say what sort of catalog it is: spec.kind, or spec.kind_name")
         if spec.state == ConnectorState.CS_ERROR:
@@ -45,13 +54,21 @@ class ConnectorChecks:
         _check_no_secrets(spec.properties, "properties")
         _check_auth(spec.auth)
         _check_policy(spec.policy)
-        _check_destination(caller, spec)
+        self._check_destination(caller, spec)
         connector = Connector()
         copy_shared_fields(spec, connector)
         try:
             self._opener.check(ConnectorConfigMapper().from_connector(connector, ResolvedAuth()))
         except ConnectorError as error:
             raise InvalidArgumentError(error.message, field="spec") from error
+
+    def _check_destination(self, caller: Caller, spec: ConnectorSpec) -> None:
+        destination = spec.destination
+        for name, records in self._destinations.items():
+            if destination.HasField(name):  # type: ignore[arg-type]  # all three are fields
+                given = getattr(destination, name)
+                found = named_id(caller, given, records.kind, f"spec.destination.{name}")
+                records.get(caller.account_id, found)
 
 
 def _check_uri(uri: str) -> None:
@@ -90,17 +107,6 @@ def _check_policy(policy: ReconcilePolicy) -> None:
         raise _invalid("policy.interval", f"it is below {MIN_INTERVAL_SECONDS} seconds")
     if policy.HasField("keep_snapshots") and policy.keep_snapshots < 1:
         raise _invalid("policy.keep_snapshots", "at least one snapshot has to be kept")
-
-
-def _check_destination(caller: Caller, spec: ConnectorSpec) -> None:
-    destination = spec.destination
-    for name, kind in (
-        ("catalog_id", common_pb2.RK_CATALOG),
-        ("namespace_id", common_pb2.RK_NAMESPACE),
-        ("table_id", common_pb2.RK_TABLE),
-    ):
-        if destination.HasField(name):  # type: ignore[arg-type]  # all three are fields
-            named_id(caller, getattr(destination, name), kind, f"spec.destination.{name}")
 
 
 def _invalid(field: str, problem: str) -> InvalidArgumentError:
