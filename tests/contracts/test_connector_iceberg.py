@@ -1,11 +1,11 @@
 """Iceberg connectors do what every connector must, on tables that other engines wrote."""
 
 import pytest
+from tests.support.iceberg import open_at, open_jdbc, open_warehouse
+from tests.support.lakehouse import iceberg_root, iceberg_truth
 
 from floecat.connectors.iceberg.factory import FILESYSTEM
 from floecat.connectors.testing import ConnectorConformance, Upstream
-from tests.support.iceberg import open_at, open_jdbc, open_warehouse
-from tests.support.lakehouse import iceberg_root, iceberg_truth
 
 
 class TestWarehouseFolder(ConnectorConformance):

@@ -6,7 +6,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from tests.support.catalog import World
-from tests.support.mutations import CASES, connector_id
+from tests.support.mutations import CASES
 
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
@@ -75,7 +75,7 @@ class Furniture:
             common_pb2.RK_CATALOG: catalog.resource_id,
             common_pb2.RK_NAMESPACE: namespace.resource_id,
             common_pb2.RK_TABLE: table.resource_id,
-            common_pb2.RK_CONNECTOR: connector_id(world, "furnished"),
+            common_pb2.RK_CONNECTOR: world.connector("furnished"),
             common_pb2.RK_VIEW: world.view(namespace, "furnished view").resource_id,
         }
 

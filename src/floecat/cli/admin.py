@@ -109,10 +109,17 @@ def gc(
     ] = False,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Delete blobs that no record names. The first pass only takes note of them."""
-    from floecat.administration import collect_garbage  # noqa: PLC0415 - as above
+    """Delete blobs that no record names, and secrets that no connector does.
+
+    The first pass only takes note of the blobs.
+    """
+    from floecat.administration import (  # noqa: PLC0415 - as above
+        collect_garbage,
+        collect_secrets,
+    )
 
     report = collect_garbage(_settings(context), _duration(grace), dry_run=dry_run)
+    secrets = collect_secrets(_settings(context), dry_run=dry_run)
     if as_json:
         print_json(
             {
@@ -120,11 +127,14 @@ def gc(
                 "waiting": report.waiting,
                 "deleted": report.deleted,
                 "freed_bytes": report.freed_bytes,
+                "secrets": secrets,
             }
         )
         return
     verb = "would delete" if dry_run else "deleted"
     print_done(f"{verb} {report.deleted} of {report.blobs} blobs ({report.freed_bytes:,} bytes)")
+    if secrets:
+        print_done(f"{verb} {secrets} secrets of connectors that are gone")
     if report.waiting:
         note(f"{report.waiting} more have no record, but not for {grace} yet: run it again then")
 

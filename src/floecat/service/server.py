@@ -19,7 +19,8 @@ _OTHER_THREADS: Final = 32
 _WAITING: Final = frozenset({"ValidateConnector", "CaptureNow"})
 """Calls that wait for somebody else, maybe for long."""
 _WAITING_THREADS: Final = 8
-_WAITING_CALLS: Final = 32
+_MAX_WAITERS: Final = 8
+"""How many more may queue behind those: they'd wait for long."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
@@ -59,7 +60,7 @@ class Server:
         # One kind of call must not starve another, so each has threads of its own.
         self._unary = CallPool("unary", config.unary_threads, config.unary_waiting)
         self._streams = CallPool("stream", config.stream_threads, config.stream_waiting)
-        self._waiters = CallPool("waiting", _WAITING_THREADS, _WAITING_CALLS)
+        self._waiters = CallPool("waiter", _WAITING_THREADS, _MAX_WAITERS)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -106,8 +107,8 @@ class Server:
     def _method(
         self, method: MethodDescriptor, handler: object, around: Surroundings
     ) -> "grpc.RpcMethodHandler[Any, Any]":
-        pool = self._pool_of(method)
-        return Endpoint(method, getattr(handler, method.name), around, pool).method_handler()
+        endpoint = Endpoint(method, getattr(handler, method.name), around, self._pool_of(method))
+        return endpoint.method_handler()
 
     def _pool_of(self, method: MethodDescriptor) -> CallPool:
         if method.name in _WAITING:

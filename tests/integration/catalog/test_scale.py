@@ -116,7 +116,7 @@ def test_a_large_account(world: World) -> None:
     assert time.perf_counter() - started < 1
     world.sweep()
     left = {record.key.partition.split("/")[0] for record in world.stores.kv.dump()}
-    assert left == {"accounts", "resource", "guard"}
+    assert left == {"accounts", "resource", "guard", "secrets"}
     assert world.findings() == []
 
 
