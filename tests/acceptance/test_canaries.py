@@ -17,6 +17,7 @@ from google.protobuf.json_format import ParseDict
 from tests.support.cli import Cli, serving
 
 import floecat
+from ai.floedb.floecat.common.common_pb2 import IdempotencyKey
 from ai.floedb.floecat.connector import connector_pb2 as messages
 from ai.floedb.floecat.connector.connector_pb2 import AuthCredentials
 from floecat.errors import FloecatError
@@ -171,7 +172,7 @@ class Talk:
         created = self.call(
             "CreateConnector",
             messages.CreateConnectorRequest(
-                spec=self._spec(canaries, kind, url), idempotency={"key": uuid4().hex}
+                spec=self._spec(canaries, kind, url), idempotency=IdempotencyKey(key=uuid4().hex)
             ),
         )
         connector_id = created.connector.resource_id
