@@ -25,8 +25,9 @@ def environment(*roots: Path) -> ConnectorEnvironment:
 def open_at(
     factory: IcebergFactory, uri: str, root: Path, options: Mapping[str, str] | None = None
 ) -> FloecatConnector:
+    """A connector that may read below a folder, and the committed tables."""
     config = ConnectorConfig(kind_name=factory.kind_name, uri=uri, options=options or {})
-    return factory.create(config, environment(root))
+    return factory.create(config, environment(root, iceberg_root()))
 
 
 def open_warehouse() -> FloecatConnector:

@@ -1,6 +1,6 @@
 """IcebergConnector: the SPI over whatever catalog the tables are in."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -78,8 +78,8 @@ class IcebergConnector(FloecatConnector):
 
     def describe_view(self, namespace: Namespace, name: str) -> ViewDescriptor:
         self._need_views()
-        located = self._catalog.find_view(namespace, name)
         with reading(dotted(namespace, name)):
+            located = self._catalog.find_view(namespace, name)
             return describe_view(namespace, name, _document(located))
 
     def enumerate_snapshots(
@@ -104,23 +104,26 @@ class IcebergConnector(FloecatConnector):
         captured_at.GetCurrentTime()
         emitter = StatsProtoEmitter("iceberg", snapshot_id, captured_at)
         distinct = StaticOnceNdvProvider(self._distinct(located, metadata, snapshot_id))
-        engine = GenericStatsEngine(emitter, distinct)
-        return engine.capture(bundle, columns.selected(bundle.columns))
+        records = GenericStatsEngine(emitter, distinct).capture(
+            bundle, columns.selected(bundle.columns)
+        )
+        return _of_relation(dotted(namespace, name), records)
 
     def file_access(self, namespace: Namespace, name: str) -> FileAccess:
-        return self._catalog.find_table(namespace, name).access
+        with reading(dotted(namespace, name)):
+            return self._catalog.find_table(namespace, name).access
 
     def close(self) -> None:
         self._catalog.close()
 
     def _table(self, namespace: Namespace, name: str) -> tuple[Located, TableMetadata]:
-        located = self._catalog.find_table(namespace, name)
-        known = self._last
-        if known and known.metadata_location == located.metadata_location != "":
-            return located, known
         with reading(dotted(namespace, name)):
+            located = self._catalog.find_table(namespace, name)
+            known = self._last
+            if known and known.metadata_location == located.metadata_location != "":
+                return located, known
             self._last = parse_metadata(_document(located), located.metadata_location)
-        return located, self._last
+            return located, self._last
 
     def _plan(
         self,
@@ -150,6 +153,14 @@ class IcebergConnector(FloecatConnector):
     def _need_views(self) -> None:
         if not self._capabilities.views:
             raise UnsupportedByConnectorError("this kind of Iceberg catalog has no views")
+
+
+def _of_relation(
+    relation: str, records: Iterator[TargetStatsRecord]
+) -> Iterator[TargetStatsRecord]:
+    """What is merged may turn out to be nonsense as well: counts that add up to too much."""
+    with reading(relation):
+        yield from records
 
 
 def _document(located: Located) -> Document:

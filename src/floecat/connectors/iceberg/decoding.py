@@ -79,9 +79,9 @@ class _Compiler:
             case "record":
                 return self.record(schema, wanted)
             case "array":
-                return _read_array(self.read(schema["items"]))
+                return self._read_items(schema["items"])
             case "map":
-                return _read_map(self.read(schema["values"]))
+                return _read_keyed(_read_text, self.read(schema["values"]))
             case "fixed":
                 return _read_fixed(int(schema["size"]))
             case kind:
@@ -107,6 +107,14 @@ class _Compiler:
             case kind:
                 return _skip_size(_FIXED_SIZES[kind])
 
+    def _read_items(self, items: Schema) -> Read:
+        """Avro's maps have text for keys, so Iceberg's own are lists of pairs: read as maps."""
+        items = self._resolved(items)
+        if _kind(items) == "record" and [field["name"] for field in items["fields"]] == _KEYED:
+            key, value = (self.read(field["type"]) for field in items["fields"])
+            return _read_keyed(key, value)
+        return _read_array(self.read(items))
+
     def _skip_items(self, items: Schema) -> Skip:
         items = self._resolved(items)
         numbers = _numbers_in(items)
@@ -126,6 +134,7 @@ class _Compiler:
 
 
 _PAIR: Final = ["int", "bytes"]
+_KEYED: Final = ["key", "value"]
 
 
 def _kind(schema: Schema) -> str:
@@ -263,21 +272,16 @@ def _read_array(item: Read) -> Read:
     return read
 
 
-def _read_map(value_of: Read) -> Read:
-    pairs = _read_array(_read_pair(value_of))
-
-    def read(data: bytes, place: int) -> tuple[dict[str, Any], int]:
-        found, place = pairs(data, place)
-        return dict(found), place
-
-    return read
-
-
-def _read_pair(value_of: Read) -> Read:
-    def read(data: bytes, place: int) -> tuple[tuple[str, Any], int]:
-        key, place = _read_text(data, place)
-        value, place = value_of(data, place)
-        return (key, value), place
+def _read_keyed(key_of: Read, value_of: Read) -> Read:
+    def read(data: bytes, place: int) -> tuple[dict[Any, Any], int]:
+        found: dict[Any, Any] = {}
+        while True:
+            count, place = _block(data, place)
+            if not count:
+                return found, place
+            for _ in range(count):
+                key, place = key_of(data, place)
+                found[key], place = value_of(data, place)
 
     return read
 

@@ -122,10 +122,6 @@ def _referenced(record: Mapping[str, Any]) -> str:
     named = record.get("referenced_data_file")
     if named:
         return str(named)
-    bounds = [
-        pair["value"]
-        for name in ("lower_bounds", "upper_bounds")
-        for pair in record.get(name) or ()
-        if pair["key"] == _FILE_PATH_ID
-    ]
-    return bounds[0].decode() if len(bounds) == 2 and bounds[0] == bounds[1] else ""
+    lower = (record.get("lower_bounds") or {}).get(_FILE_PATH_ID)
+    upper = (record.get("upper_bounds") or {}).get(_FILE_PATH_ID)
+    return lower.decode() if lower is not None and lower == upper else ""

@@ -10,6 +10,7 @@ from floecat.connectors.iceberg.storage import MAX_DOCUMENT_BYTES, SourceFiles
 Document = Mapping[str, Any]
 T = TypeVar("T")
 
+_LONGS: Final = 1 << 63
 _GZIP: Final = b"\x1f\x8b"
 
 
@@ -47,6 +48,8 @@ def find(document: Document, key: str, kind: type[T]) -> T | None:
         return None
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
         raise TypeError(f"{key!r} isn't {_ARTICLES.get(kind, kind.__name__)}")
+    if isinstance(found, int) and not -_LONGS <= found < _LONGS:
+        raise ValueError(f"{key!r} is a number of more than 64 bits")
     return found
 
 

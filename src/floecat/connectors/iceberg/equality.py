@@ -42,14 +42,8 @@ class EqualityMatcher:
 
     def metrics(self, record: Mapping[str, Any], field_ids: set[int]) -> dict[int, ColumnMetrics]:
         """Of the columns that deletes compare."""
-        maps = [
-            {
-                pair["key"]: pair["value"]
-                for pair in record.get(name) or ()
-                if pair["key"] in field_ids
-            }
-            for name in ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
-        ]
+        names = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
+        maps = [record.get(name) or {} for name in names]
         return {
             field_id: ColumnMetrics(
                 maps[0].get(field_id),

@@ -65,6 +65,17 @@ def reading(relation: str) -> Iterator[None]:
         raise connector_error(error, relation) from error
 
 
+@contextmanager
+def understanding(place: str) -> Iterator[None]:
+    """Turns an answer that doesn't follow the protocol into the SPI's error for it."""
+    try:
+        yield
+    except MALFORMED as error:
+        raise PermanentUpstreamError(
+            f"what {place} answered isn't what the protocol says: {shown(error)}"
+        ) from error
+
+
 def of_storage(error: OSError, place: str) -> ConnectorError:
     """The failure of a file system. Arrow's S3 says what happened in its message only."""
     text = str(error)

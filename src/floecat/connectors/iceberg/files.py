@@ -106,7 +106,7 @@ class _DataFiles:
                     applying = self.deletes.applying_to(file, record, key)
                     file.delete_file_indexes.extend(applying)
                 if with_columns:
-                    file.columns.extend(self.metrics.columns(record))
+                    self.metrics.put_into(file.columns, record)
                 yield file
 
 

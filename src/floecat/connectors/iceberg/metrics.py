@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
 from ai.floedb.floecat.catalog.stats_pb2 import FileColumnStats, ScalarStats
 from floecat.connectors.iceberg.schema import Leaf
 from floecat.connectors.spi.columns import ColumnScope, SourceColumn
@@ -18,7 +20,12 @@ _TEXT: Final = frozenset({PrimitiveName.STRING, PrimitiveName.BINARY, PrimitiveN
 _DEFAULT_TRUNCATION: Final = 16
 _METRICS_PROPERTY: Final = "write.metadata.metrics."
 
+_UNKNOWN: Final = (None, None, None)
+_INTEGERS: Final = frozenset({PrimitiveName.INT, PrimitiveName.LONG})
+_WIDTHS: Final = frozenset({4, 8})
+
 Bounds = Callable[..., Bound | None]
+Columns = RepeatedCompositeFieldContainer[FileColumnStats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +57,22 @@ class MetricsReader:
     def __bool__(self) -> bool:
         return bool(self._wanted)
 
-    def columns(self, file: Mapping[str, Any]) -> list[FileColumnStats]:
+    def put_into(self, columns: "Columns", file: Mapping[str, Any]) -> None:
         """What the manifest knows of a file's columns; those it knows nothing of are absent."""
-        values, nulls = _by_id(file, "value_counts"), _by_id(file, "null_value_counts")
-        nans = _by_id(file, "nan_value_counts")
-        lower, upper = _by_id(file, "lower_bounds"), _by_id(file, "upper_bounds")
-        found = []
+        values, nulls = file.get("value_counts") or {}, file.get("null_value_counts") or {}
+        nans = file.get("nan_value_counts") or {}
+        lower, upper = file.get("lower_bounds") or {}, file.get("upper_bounds") or {}
         for wanted in self._wanted:
             field_id = wanted.leaf.field_id
             counts = values.get(field_id), nulls.get(field_id), nans.get(field_id)
-            bounds = lower.get(field_id), upper.get(field_id)
-            if counts == (None, None, None) and bounds == (None, None):
+            low, high = lower.get(field_id), upper.get(field_id)
+            if counts == _UNKNOWN and low is None and high is None:
                 continue
-            stats = ScalarStats()
-            stats.CopyFrom(wanted.template)
-            _put_counts(stats, counts, None if wanted.leaf.repeated else file["record_count"])
-            self._put_bounds(stats, wanted.leaf, *bounds)
-            found.append(FileColumnStats(column_id=wanted.column_id, scalar=stats))
-        return found
+            column = columns.add(column_id=wanted.column_id, scalar=wanted.template)
+            _put_counts(
+                column.scalar, counts, None if wanted.leaf.repeated else file["record_count"]
+            )
+            self._put_bounds(column.scalar, wanted.leaf, low, high)
 
     def _put_bounds(
         self, stats: ScalarStats, leaf: Leaf, lower: bytes | None, upper: bytes | None
@@ -83,6 +88,8 @@ class MetricsReader:
         """A bound that can't be decoded is no bound: the file is read rather than skipped."""
         if data is None or leaf.primitive is None:
             return None
+        if leaf.primitive.name in _INTEGERS and len(data) in _WIDTHS:
+            return Bound(str(int.from_bytes(data, "little", signed=True)), is_tight=True)
         try:
             value = decode_single_value(leaf.primitive, data)
             tight = self._is_tight(leaf, value, is_upper=bound is upper_bound)
@@ -134,8 +141,3 @@ def _put_counts(
         stats.null_count = nulls
     if nans is not None and nans >= 0:
         stats.nan_count = nans
-
-
-def _by_id(file: Mapping[str, Any], name: str) -> dict[int, Any]:
-    """Avro's keys are text, so a map by field id is a list of pairs."""
-    return {pair["key"]: pair["value"] for pair in file.get(name) or ()}

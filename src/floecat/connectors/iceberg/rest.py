@@ -24,7 +24,7 @@ from floecat.connectors.iceberg.documents import (
     parse_document,
     texts,
 )
-from floecat.connectors.iceberg.errors import MALFORMED
+from floecat.connectors.iceberg.errors import MALFORMED, understanding
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.auth import AuthProvider, OutgoingRequest
 from floecat.connectors.spi.errors import ConnectorError, PermanentUpstreamError, UpstreamGoneError
@@ -58,9 +58,10 @@ class RestCatalog:
         self._options = options
         warehouse = options.get("warehouse", "")
         answer = self._get(_CONFIG, {"warehouse": warehouse} if warehouse else {})
-        merged = texts(answer, "defaults") | dict(options) | texts(answer, "overrides")
+        with understanding(self._base):
+            merged = texts(answer, "defaults") | dict(options) | texts(answer, "overrides")
+            self._endpoints: list[Any] | None = find(answer, "endpoints", list)
         self._config = merged
-        self._endpoints: list[Any] | None = find(answer, "endpoints", list)
         self._separator = merged.get("namespace-separator", quote(_SEPARATOR, safe=""))
         prefix = merged.get("prefix", "")
         self._prefix = f"{quote(prefix, safe='/')}/" if prefix else ""
@@ -69,13 +70,12 @@ class RestCatalog:
         return self._below(())
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
-        place = f"{self._namespace(namespace)}/tables"
-        return list(self._names(place, namespace))
+        return self._names(f"{self._namespace(namespace)}/tables", namespace)
 
     def views(self, namespace: Namespace) -> Iterable[str]:
         if not self._offers("GET /v1/{prefix}/namespaces/{namespace}/views"):
             return []
-        return list(self._names(f"{self._namespace(namespace)}/views", namespace))
+        return self._names(f"{self._namespace(namespace)}/views", namespace)
 
     def find_table(self, namespace: Namespace, name: str) -> Located:
         place = f"{self._namespace(namespace)}/tables/{quote(name, safe='')}"
@@ -109,19 +109,20 @@ class RestCatalog:
         query = {"parent": unquote(self._separator).join(parent)} if parent else {}
         place = f"{self._prefix}namespaces"
         try:
-            found = list(self._pages(place, "namespaces", query))
+            with understanding(self._base):
+                pages = self._pages(place, "namespaces", query)
+                found = [tuple(str(part) for part in parts) for parts in pages]
         except UpstreamGoneError:
             return
-        for parts in found:
-            namespace = tuple(str(part) for part in parts)
+        for namespace in found:
             if len(namespace) == len(parent) + 1 and namespace[:-1] == parent:
                 yield namespace
                 yield from self._below(namespace)
 
-    def _names(self, place: str, namespace: Namespace) -> Iterator[str]:
+    def _names(self, place: str, namespace: Namespace) -> list[str]:
         try:
-            for identifier in self._pages(place, "identifiers", {}):
-                yield str(identifier["name"])
+            with understanding(self._base):
+                return [str(found["name"]) for found in self._pages(place, "identifiers", {})]
         except UpstreamGoneError:
             raise no_such_namespace(namespace) from None
 

@@ -12,6 +12,7 @@ from floecat.types.mapping.iceberg import from_iceberg
 from floecat.types.singlevalue.primitives import Primitive, PrimitiveName, find_primitive
 
 _MAX_DEPTH: Final = 40
+_MAX_FIELD_ID: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ def _part(kind: Document, name: str, place: _Place) -> Iterator[Leaf]:
 
 
 def _leaf(kind: object, field_id: int, place: _Place) -> Leaf:
+    if not 0 <= field_id <= _MAX_FIELD_ID:
+        raise ValueError(f"{field_id} isn't a field id of 32 bits")
     logical = from_iceberg(kind, ".".join(place.path))
     column = SourceColumn(
         path=place.path,
