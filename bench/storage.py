@@ -22,7 +22,7 @@ from floecat.storage.kv.dynamodb import DynamoDbKeyValueStore, DynamoDbOptions
 from floecat.storage.kv.memory import MemoryKeyValueStore
 from floecat.storage.kv.port import ABSENT, Key, KeyValueStore, Put
 from floecat.storage.kv.postgres import PostgresKeyValueStore
-from floecat.storage.kv.sqlite import SqliteKeyValueStore
+from floecat.storage.kv.sqlite import SqliteKeyValueStore, SqliteOptions
 from floecat.storage.kv.sqlite.statements import CREATE
 
 SIZES = (1, 10, 100)
@@ -31,6 +31,8 @@ PAGE = 100
 TURN_SECONDS = 0.25
 TURNS = 5
 FLOOR = 0.5
+
+PLAIN = SqliteOptions(kept_bytes=0)  # raw SQLite keeps nothing of what it read either
 
 
 def rate(work: Callable[[], object], seconds: float = TURN_SECONDS) -> float:
@@ -99,7 +101,10 @@ def ratio(ours: Callable[[], object], theirs: Callable[[], object]) -> float:
 
 
 def against_raw_apsw(folder: Path) -> Iterator[Measurement]:
-    store, raw = SqliteKeyValueStore(folder / "ours.db"), RawSqlite(folder / "raw.db")
+    store, raw = (
+        SqliteKeyValueStore(folder / "ours.db", options=PLAIN),
+        RawSqlite(folder / "raw.db"),
+    )
     for size in SIZES:
         compared = ratio(committing(store, size, f"of {size}"), raw.committing(size, f"of {size}"))
         yield Measurement(f"sqlite / raw apsw, commits of {size}", compared, "ratio", FLOOR)
@@ -115,7 +120,7 @@ def backends(folder: Path) -> Iterator[dict[str, KeyValueStore]]:
     with ExitStack() as stack:
         found: dict[str, KeyValueStore] = {
             "memory": MemoryKeyValueStore(),
-            "sqlite": SqliteKeyValueStore(folder / "store.db"),
+            "sqlite": SqliteKeyValueStore(folder / "store.db", options=PLAIN),
         }
         programs = find_programs()
         if programs is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from floecat.bootstrap import open_stores
+from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.consistency import ConsistencyCheck, Finding
 from floecat.catalog.garbage import GarbageCollector, GarbageReport
 from floecat.catalog.records import CatalogStores
@@ -15,6 +16,7 @@ from floecat.catalog.restore import Restored, restore
 from floecat.catalog.sweeps import Sweeper
 from floecat.clock import utc_now
 from floecat.errors import FailedPreconditionError, NotFoundError
+from floecat.outside import open_outside
 from floecat.settings.model import KeyValueBackend, Settings
 from floecat.storage.backup import Backup, EmbeddedStore, back_up
 from floecat.storage.configured import blob_config, key_value_config
@@ -45,10 +47,10 @@ def opened_stores(settings: Settings) -> Iterator[CatalogStores]:
         yield open_stores(settings, opened)
 
 
-def find_inconsistencies(settings: Settings) -> list[Finding]:
-    """Everything in the stores that doesn't fit together."""
+def find_inconsistencies(settings: Settings) -> Iterator[Finding]:
+    """Everything in the stores that doesn't fit together, as it is found."""
     with opened_stores(settings) as stores:
-        return list(ConsistencyCheck(stores).run())
+        yield from ConsistencyCheck(stores).run()
 
 
 def finish_deletions(settings: Settings) -> None:
@@ -61,6 +63,14 @@ def collect_garbage(settings: Settings, grace: timedelta, *, dry_run: bool) -> G
     """One pass over blobs that no record names."""
     with opened_stores(settings) as stores:
         return GarbageCollector(stores, grace).collect(dry_run=dry_run)
+
+
+def collect_secrets(settings: Settings, *, dry_run: bool) -> int:
+    """Delete secrets that no connector names any more; how many there were."""
+    with opened_stores(settings) as stores, ExitStack() as opened:
+        outside = open_outside(settings, stores.kv, opened)
+        connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
+        return connectors.collect_secrets(dry_run=dry_run)
 
 
 def make_backup(settings: Settings, target: Path) -> Backup:

@@ -32,6 +32,7 @@ from floecat.catalog.records import CatalogStores
 from floecat.catalog.snapshots import SnapshotRepository
 from floecat.catalog.sweeps import Sweeper
 from floecat.catalog.tables import TableRepository
+from floecat.catalog.uploads import AttachmentUploads
 from floecat.catalog.views import ViewRepository
 from floecat.errors import (
     AlreadyExistsError,
@@ -133,7 +134,7 @@ def handlers(stores: CatalogStores, outside: Outside) -> Mapping[ServiceDescript
         (namespace_pb2, "NamespaceService"): NamespaceHandlers(NamespaceRepository(stores)),
         (table_pb2, "TableService"): TableHandlers(TableRepository(stores)),
         (view_pb2, "ViewService"): ViewHandlers(ViewRepository(stores)),
-        (snapshot_pb2, "SnapshotService"): SnapshotHandlers(snapshots),
+        (snapshot_pb2, "SnapshotService"): SnapshotHandlers(snapshots, AttachmentUploads(stores)),
         (constraints_pb2, "TableConstraintsService"): ConstraintsHandlers(
             ConstraintsRepository(stores)
         ),

@@ -48,6 +48,19 @@ def test_attachments_come_back_byte_for_byte(floecat: Cli, table: str, size: int
     assert floecat.run("snapshot", "attachment", table, "other").code == 3
 
 
+def test_an_attachment_larger_than_a_message_is_added_later(floecat: Cli, table: str) -> None:
+    content = bytes(range(256)) * 20_000  # 5 MB, and a message has 4 MiB
+    (floecat.folder / "in.bin").write_bytes(content)
+    floecat("snapshot", "create", table, "--snapshot", "7")
+    attach = ("snapshot", "attach", table, "checkpoint", "in.bin", "--snapshot", "7")
+    floecat(*attach)
+    floecat("snapshot", "attachment", table, "checkpoint", "--output", "out.bin")
+    assert (floecat.folder / "out.bin").read_bytes() == content
+    assert floecat.run(*attach).code == 4  # there is one of that name
+    missing = floecat.run("snapshot", "attach", table, "other", "no.bin", "--snapshot", "7")
+    assert (missing.code, "no.bin" in missing.err) == (3, True)
+
+
 def test_constraints_are_put_merged_appended_dropped_and_deleted(floecat: Cli, table: str) -> None:
     floecat("snapshot", "create", table, "--snapshot", "1")
 

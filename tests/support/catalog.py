@@ -7,6 +7,7 @@ import grpc
 from examples.parquet_folder_connector import FACTORY
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from ai.floedb.floecat.account.account_pb2 import AccountSpec, CreateAccountRequest
 from ai.floedb.floecat.catalog.catalog_pb2 import Catalog, CatalogSpec, CreateCatalogRequest
@@ -78,11 +79,24 @@ class World:
     name: str = "acme"
     guard: OutboundGuard | None = None
     services: dict[str, object] = field(default_factory=dict)
+    client_streams: set[str] = field(default_factory=set)
+    requests: dict[str, type[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_descriptor: dict[ServiceDescriptor, object] = dict(
             handlers(self.stores, outside(self.stores, self.guard))
         )
+        self.requests = {
+            f"{service.name}/{method.name}": GetMessageClass(method.input_type)
+            for service in by_descriptor
+            for method in service.methods
+        }
+        self.client_streams = {
+            f"{service.name}/{method.name}"
+            for service in by_descriptor
+            for method in service.methods
+            if method.client_streaming
+        }
         self.services = {service.name: handler for service, handler in by_descriptor.items()}
         if not self.account_id:
             founder = Caller("founder", administrator=True)
@@ -91,14 +105,19 @@ class World:
             self.account_id = created.account.resource_id.id
 
     def call(self, method: str, request: Message, *, account_id: str = "") -> Any:
-        """Call a handler as the server would, by `Service/Method`."""
+        """Call a handler as the server would, by `Service/Method`; a stream has one message."""
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
         context = cast("grpc.ServicerContext", Connected())
+        argument = iter([request]) if method in self.client_streams else request
         answer = getattr(self.services[service], name)(
-            request, Call(method, "test", {}, principal, context)
+            argument, Call(method, "test", {}, principal, context)
         )
         return answer.decoded() if isinstance(answer, Spliced) else answer
+
+    def request_type(self, method: str) -> type[Message]:
+        """The type of a method's request."""
+        return self.requests[method]
 
     def catalog(self, name: str = "main") -> Catalog:
         spec = CatalogSpec(display_name=name)

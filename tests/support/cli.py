@@ -1,8 +1,10 @@
 """The `floecat` command as a person runs it: real processes, their output and exit codes."""
 
 import json
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -111,23 +113,40 @@ class Cli:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Cli]:
-    """A `floecat serve` process on a free port, its data in a folder, and a way to talk to it."""
-    environment = {"FLOECAT_DATA_DIR": str(folder / "data"), "FLOECAT_METRICS_ADDRESS": ""}
-    service = subprocess.Popen(
-        [PROGRAM, "serve"],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "FLOECAT_SERVER_ADDRESS": "localhost:0", **environment},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def serving(folder: Path, **settings: str) -> Iterator[Cli]:
+    """A `floecat serve` process on a free port, its data in a folder, and a way to talk to it.
+
+    What it logs is in `log` there. `settings` are keys with `_` for `.` and `-`.
+    """
+    environment = {
+        "FLOECAT_DATA_DIR": str(folder / "data"),
+        "FLOECAT_METRICS_ADDRESS": "",
+        **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
+    }
+    log = folder / "log"
+    with log.open("wb") as opened:
+        service = subprocess.Popen(
+            [PROGRAM, "serve"],
+            cwd=folder,
+            env={"PATH": "/usr/bin:/bin", "FLOECAT_SERVER_ADDRESS": "localhost:0", **environment},
+            stdout=opened,
+            stderr=opened,
+        )
     try:
-        assert service.stderr is not None
-        ready = service.stderr.readline()
-        assert "floecat is ready on " in ready, ready
-        server = ready.split()[-1]
+        server = _ready(service, log)
         yield Cli(folder, {**environment, "FLOECAT_CLIENT_SERVER": server})
     finally:
         service.terminate()
-        service.communicate(timeout=30)
+        service.wait(30)
     assert service.returncode == 0
+
+
+def _ready(service: "subprocess.Popen[bytes]", log: Path) -> str:
+    """The address that a service says it is ready on."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until and service.poll() is None:
+        found = re.search(r"floecat is ready on (\S+)\n", log.read_text())
+        if found:
+            return found[1]
+        time.sleep(0.02)
+    raise AssertionError(f"the service didn't start: {log.read_text()}")

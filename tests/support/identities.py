@@ -87,13 +87,13 @@ class Furniture:
 FIRST = SnapshotRef(snapshot_id=1)
 
 READS: Mapping[str, Callable[[Furniture], Message]] = {
+    "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
     "Connectors/GetConnector": lambda f: connector_pb2.GetConnectorRequest(
         connector_id=f.connector
     ),
     "Connectors/ValidateConnector": lambda f: connector_pb2.ValidateConnectorRequest(
-        spec=connector_pb2.ConnectorSpec(display_name="x", kind_name="parquet-folder", uri="file:/")
+        connector_id=f.connector
     ),
-    "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
     "CatalogService/GetCatalog": lambda f: catalog_pb2.GetCatalogRequest(catalog_id=f.catalog),
     "NamespaceService/ListNamespaces": lambda f: namespace_pb2.ListNamespacesRequest(
         catalog_id=f.catalog

@@ -90,7 +90,7 @@ def _view_spec(namespace: namespace_pb2.Namespace) -> view_pb2.ViewSpec:
     )
 
 
-def _connector_spec(**fields: Any) -> connector_pb2.ConnectorSpec:
+def connector_spec(**fields: Any) -> connector_pb2.ConnectorSpec:
     credentials = connector_pb2.AuthCredentials(
         bearer=connector_pb2.BearerCredentials(token="canary-token")
     )
@@ -101,8 +101,8 @@ def _connector_spec(**fields: Any) -> connector_pb2.ConnectorSpec:
     )
 
 
-def _connector_id(world: World) -> ResourceId:
-    spec = _connector_spec(display_name="lake", uri="file:///lake")
+def connector_id(world: World, name: str = "lake") -> ResourceId:
+    spec = connector_spec(display_name=name, uri="file:///lake")
     request = connector_pb2.CreateConnectorRequest(spec=spec)
     created: ResourceId = world.call("Connectors/CreateConnector", request).connector.resource_id
     return created
@@ -112,20 +112,20 @@ CASES = [
     Case(
         "Connectors/CreateConnector",
         lambda _: connector_pb2.CreateConnectorRequest(
-            spec=_connector_spec(display_name="lake", uri="file:///lake")
+            spec=connector_spec(display_name="lake", uri="file:///lake")
         ),
     ),
     Case(
         "Connectors/UpdateConnector",
         lambda world: connector_pb2.UpdateConnectorRequest(
-            connector_id=_connector_id(world),
-            spec=_connector_spec(description="all of it"),
+            connector_id=connector_id(world),
+            spec=connector_spec(description="all of it"),
             update_mask=_mask("description", "auth"),
         ),
     ),
     Case(
         "Connectors/DeleteConnector",
-        lambda world: connector_pb2.DeleteConnectorRequest(connector_id=_connector_id(world)),
+        lambda world: connector_pb2.DeleteConnectorRequest(connector_id=connector_id(world)),
     ),
     Case(
         "AccountService/CreateAccount",
@@ -238,6 +238,12 @@ CASES = [
         "SnapshotService/DeleteSnapshot",
         lambda world: snapshot_pb2.DeleteSnapshotRequest(
             table_id=_snapshot(world).table_id, snapshot_id=7
+        ),
+    ),
+    Case(
+        "SnapshotService/WriteSnapshotAttachment",
+        lambda world: snapshot_pb2.WriteSnapshotAttachmentRequest(
+            table_id=_snapshot(world).table_id, snapshot_id=7, name="manifest", data=b"z" * 300_000
         ),
     ),
     Case(

@@ -1,7 +1,7 @@
 """Payloads that only a table format understands: in the record if small, else in blobs."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,7 +40,7 @@ class Attachments:
         """Write what is too large for the record; harmless if the snapshot is never committed."""
         if sum(map(len, attachments.values())) <= MAX_INLINE_BYTES:
             return KeptAttachments(dict(attachments), {})
-        blobs = {name: self._codec.spill(account, data) for name, data in attachments.items()}
+        blobs = {name: self._codec.spill(account, [data]) for name, data in attachments.items()}
         return KeptAttachments({}, blobs)
 
     def shown(self, stored: Stored[Snapshot]) -> Snapshot:
@@ -55,25 +55,33 @@ class Attachments:
     def read(self, stored: Stored[Snapshot], name: str) -> Iterator[bytes] | None:
         """An attachment's bytes in pieces; None if there is none of that name."""
         if name in stored.attachments:
-            data = self._codec.read(stored.attachments[name])
-        elif name in stored.message.attachments:
-            data = stored.message.attachments[name]
-        else:
+            return self._codec.pieces(stored.attachments[name], CHUNK_BYTES)
+        if name not in stored.message.attachments:
             return None
+        data = stored.message.attachments[name]
         return (data[at : at + CHUNK_BYTES] for at in range(0, max(len(data), 1), CHUNK_BYTES))
+
+    def receive(self, account: str, pieces: Iterable[bytes]) -> BlobReference:
+        """Write an attachment as it comes; harmless if it is never committed."""
+        return self._codec.spill(account, pieces)
 
 
 def check_attachments(attachments: Mapping[str, bytes]) -> None:
     """Refuse more than a record can list, before anything is written."""
     field = "spec.attachments"
-    if len(attachments) > MAX_ATTACHMENTS:
+    check_count(len(attachments), field)
+    for name in attachments:
+        cleaned_name(name, field)
+
+
+def check_count(count: int, field: str) -> None:
+    """Refuse more attachments than a snapshot can have."""
+    if count > MAX_ATTACHMENTS:
         raise InvalidArgumentError(
-            f"a snapshot has at most {MAX_ATTACHMENTS} attachments, not {len(attachments)}: "
+            f"a snapshot has at most {MAX_ATTACHMENTS} attachments, not {count}: "
             "put several into one",
             field=field,
         )
-    for name in attachments:
-        cleaned_name(name, field)
 
 
 def infos_of(attachments: Mapping[str, bytes]) -> list[AttachmentInfo]:

@@ -43,7 +43,7 @@ def merged(current: TableConstraints, given: TableConstraints) -> TableConstrain
 
 
 def appended(current: TableConstraints, given: TableConstraints) -> TableConstraints:
-    """Constraints added, none changed. A name that exists already refuses them all."""
+    """Constraints and properties added, none changed. A name that is there refuses them all."""
     present = {constraint.name for constraint in current.constraints}
     taken = [constraint.name for constraint in given.constraints if constraint.name in present]
     if taken:
@@ -52,6 +52,13 @@ def appended(current: TableConstraints, given: TableConstraints) -> TableConstra
             reason="CONSTRAINT_EXISTS",
             metadata={"name": taken[0]},
         )
+    for key, value in given.properties.items():
+        if current.properties.get(key, value) != value:
+            raise AlreadyExistsError(
+                f"the bundle has a property {key!r} already: merge to replace it",
+                reason="PROPERTY_EXISTS",
+                metadata={"name": key},
+            )
     bundle = _with(current, [*current.constraints, *given.constraints])
     bundle.properties.update(given.properties)
     return bundle

@@ -1,7 +1,7 @@
 """Messages into stored values and back; what is too large for a record lies in a blob beside it."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 from uuid import uuid4
@@ -71,7 +71,7 @@ class Codec:
         if len(content) <= MAX_INLINE_BYTES:
             stored.resource = content
         else:
-            stored.spilled.CopyFrom(self.spill(account, content))
+            stored.spilled.CopyFrom(self.spill(account, [content]))
         return stored.SerializeToString()
 
     def decode(self, record: Record, kind: type[M]) -> Stored[M]:
@@ -100,7 +100,7 @@ class Codec:
         if len(content) <= MAX_INLINE_BYTES:
             stored.response = content
         else:
-            stored.spilled.CopyFrom(self.spill(account, content))
+            stored.spilled.CopyFrom(self.spill(account, [content]))
         return stored.SerializeToString()
 
     def decode_response(self, stored: StoredResponse, kind: type[M]) -> M:
@@ -108,13 +108,22 @@ class Codec:
         content = self.read(stored.spilled) if stored.HasField("spilled") else stored.response
         return kind.FromString(content)
 
-    def spill(self, account: str, content: bytes) -> BlobReference:
+    def spill(self, account: str, pieces: Iterable[bytes]) -> BlobReference:
         """Write content as a blob. Names are used once, so that collecting garbage can't race."""
         with self._blobs.writer(f"records/{account}/{uuid4().hex}") as writer:
-            writer.write(content)
+            for piece in pieces:
+                writer.write(piece)
         ref = writer.ref
         return BlobReference(uri=ref.uri, sha256=ref.sha256, size_bytes=ref.size)
 
     def read(self, reference: BlobReference) -> bytes:
         """The content of a blob, verified."""
         return self._blobs.read(BlobRef(reference.uri, reference.sha256, reference.size_bytes))
+
+    def pieces(self, reference: BlobReference, size: int) -> Iterator[bytes]:
+        """The same in pieces, at least one; verified when the last has been read."""
+        ref = BlobRef(reference.uri, reference.sha256, reference.size_bytes)
+        with self._blobs.open(ref) as content:
+            yield content.read(size)
+            while piece := content.read(size):
+                yield piece

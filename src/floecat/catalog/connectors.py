@@ -28,7 +28,7 @@ from floecat.catalog.sealing import ORPHANED_AFTER, Seal
 from floecat.catalog.specs import ConnectorChecks
 from floecat.connectors.opening import ConnectorOpener
 from floecat.connectors.spi.mapper import KIND_NAMES, kind_of
-from floecat.security.secrets.port import SecretsStore
+from floecat.security.secrets.port import SecretInfo, SecretsStore
 from floecat.storage.kv.port import Operation
 
 
@@ -134,16 +134,21 @@ class ConnectorRepository:
             self._forget_unless_named(caller.account_id, before.message, identifier)
         return response
 
-    def collect_secrets(self) -> Iterator[str]:
-        """Delete secrets that no connector names, as a crash may leave them; their references."""
+    def collect_secrets(self, *, dry_run: bool = False) -> int:
+        """Delete secrets that no connector names any more; how many there were."""
+        orphans = list(self._orphaned_secrets())
+        for info in orphans if not dry_run else ():
+            self._secrets.delete(info.account, info.reference)
+        return len(orphans)
+
+    def _orphaned_secrets(self) -> Iterator[SecretInfo]:
         now = self._stores.clock()
         for info in self._secrets.list():
             identifier = info.reference.split("/")[1] if "/" in info.reference else ""
             if now - info.created_at < ORPHANED_AFTER or not identifier:
                 continue
             if self._reference_of(info.account, identifier) != info.reference:
-                self._secrets.delete(info.account, info.reference)
-                yield info.reference
+                yield info
 
     def _forget_unless_named(self, account: str, before: Connector, identifier: str) -> None:
         """Secrets that the record named before and doesn't any more, whoever changed it."""

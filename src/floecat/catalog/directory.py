@@ -1,6 +1,7 @@
 """Names into ids and ids into names."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeVar
 
 from ai.floedb.floecat.catalog.directory_pb2 import (
     LookedUpResource,
@@ -22,6 +23,11 @@ from floecat.catalog.records import CatalogStores, Records
 from floecat.catalog.tree import Tree
 from floecat.errors import InvalidArgumentError, NotFoundError
 
+M = TypeVar("M", Table, View)
+
+_Space: TypeAlias = tuple[Callable[[str, str], str], Records[M]]
+"""Where the names of one kind are in a namespace, and the records they lead to."""
+
 
 class Directory:
     """Resolves and looks up. Reads only."""
@@ -31,6 +37,8 @@ class Directory:
         self._tree = Tree(stores)
         self._tables = Records(stores, common_pb2.RK_TABLE, Table)
         self._views = Records(stores, common_pb2.RK_VIEW, View)
+        self._table_names = (keys.tables, self._tables)
+        self._view_names = (keys.views, self._views)
 
     def resolve_catalog(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a catalog."""
@@ -47,20 +55,15 @@ class Directory:
 
     def resolve_table(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a table."""
-        namespace_id = self._namespace_of(caller, name)
-        return self._find_table(caller, namespace_id, name) or _raise_unnamed(name, "table")
+        return self._resolve(caller, name, "table", self._table_names)
 
     def resolve_view(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a view."""
-        namespace_id = self._namespace_of(caller, name)
-        return self._find_view(caller, namespace_id, name) or _raise_unnamed(name, "view")
+        return self._resolve(caller, name, "view", self._view_names)
 
     def resolve_relation(self, caller: Caller, name: NameRef) -> ResourceId:
         """The id of a table or view, whichever has the name."""
-        namespace_id = self._namespace_of(caller, name)
-        found = self._find_table(caller, namespace_id, name)
-        found = found or self._find_view(caller, namespace_id, name)
-        return found or _raise_unnamed(name, "table or view")
+        return self._resolve(caller, name, "table or view", self._table_names, self._view_names)
 
     def resolve_relations(
         self, caller: Caller, request: ResolveRelationsRequest
@@ -112,24 +115,28 @@ class Directory:
             )
         return self._tree.find_namespace_id(caller.account_id, name.catalog, name.path)
 
-    def _find_table(self, caller: Caller, namespace_id: str, name: NameRef) -> ResourceId | None:
-        account = caller.account_id
-        partition = keys.tables(account, namespace_id)
-        stored = self._tables.find_named(account, partition, cleaned_name(name.name, "name.name"))
-        gone = stored is not None and stored.message.upstream.state == US_GONE
-        return None if stored is None or gone else stored.message.resource_id
-
-    def _find_view(self, caller: Caller, namespace_id: str, name: NameRef) -> ResourceId | None:
-        account = caller.account_id
-        partition = keys.views(account, namespace_id)
-        stored = self._views.find_named(account, partition, cleaned_name(name.name, "name.name"))
-        gone = stored is not None and stored.message.upstream.state == US_GONE
-        return None if stored is None or gone else stored.message.resource_id
+    def _resolve(
+        self, caller: Caller, name: NameRef, what: str, *spaces: "_Space[Table] | _Space[View]"
+    ) -> ResourceId:
+        """The id of what has a name in one of the spaces of names of its namespace."""
+        account, namespace_id = caller.account_id, self._namespace_of(caller, name)
+        cleaned = cleaned_name(name.name, "name.name")
+        for partition, records in spaces:
+            stored = records.find_named(account, partition(account, namespace_id), cleaned)
+            if stored is not None and stored.message.upstream.state != US_GONE:
+                return stored.message.resource_id
+        full = ".".join([name.catalog, *name.path, name.name])
+        raise NotFoundError(
+            f"there is no {what} {full!r}",
+            reason="RELATION_NOT_FOUND",
+            metadata={"kind": what, "name": full},
+        )
 
     def _answer(self, caller: Caller, name: NameRef) -> ResolvedRelation:
         try:
             return ResolvedRelation(name=name, resource_id=self.resolve_relation(caller, name))
-        except NotFoundError:
+        except (NotFoundError, InvalidArgumentError):
+            # Nothing can have a name that isn't one; the others are answered all the same.
             return ResolvedRelation(name=name)
 
     def _relations_below(
@@ -172,12 +179,3 @@ class Directory:
         name = self._name_of_namespace(account, relation.namespace_id.id)
         name.name = relation.display_name
         return name
-
-
-def _raise_unnamed(name: NameRef, what: str) -> ResourceId:
-    full = ".".join([name.catalog, *name.path, name.name])
-    raise NotFoundError(
-        f"there is no {what} {full!r}",
-        reason="RELATION_NOT_FOUND",
-        metadata={"kind": what, "name": full},
-    )

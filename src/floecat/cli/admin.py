@@ -10,7 +10,7 @@ from typing import Annotated, cast
 import typer
 
 from floecat.cli import options
-from floecat.cli.output import note, print_done, print_json, print_table
+from floecat.cli.output import note, print_done, print_json, print_json_items, print_lines
 from floecat.cli.session import current_session
 from floecat.errors import InvalidArgumentError
 from floecat.settings.model import Settings
@@ -30,17 +30,21 @@ def check(context: typer.Context, as_json: options.JsonFlag = False) -> None:
     """Look whether records, indexes and blobs fit together; exit with 1 if they don't."""
     from floecat.administration import find_inconsistencies  # noqa: PLC0415 - clients needn't load it
 
-    findings = find_inconsistencies(_settings(context))
-    rows = [[f.key.partition, f.key.sort, f.problem] for f in findings]
-    if as_json:
-        print_json([dict(zip(("partition", "sort", "problem"), row, strict=True)) for row in rows])
-    elif rows:
-        print_table(["PARTITION", "SORT", "PROBLEM"], rows)
-        note(f"{len(rows)} findings; while a service writes, check again before believing them")
-    else:
-        print_done("everything fits together")
-    if rows:
+    rows = (
+        {"partition": f.key.partition, "sort": f.key.sort, "problem": f.problem}
+        for f in find_inconsistencies(_settings(context))
+    )
+    # As they are found: there may be more than fit in memory, and the first may be enough.
+    count = print_json_items(rows) if as_json else print_lines(map(_finding, rows))
+    if count:
+        note(f"{count} findings; while a service writes, check again before believing them")
         raise typer.Exit(1)
+    if not as_json:
+        print_done("everything fits together")
+
+
+def _finding(row: dict[str, str]) -> str:
+    return f"{row['partition']}  {row['sort']}  {row['problem']}"
 
 
 @app.command(epilog="Example: floecat admin backup floecat-monday.tar")
@@ -105,10 +109,17 @@ def gc(
     ] = False,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Delete blobs that no record names. The first pass only takes note of them."""
-    from floecat.administration import collect_garbage  # noqa: PLC0415 - as above
+    """Delete blobs that no record names, and secrets that no connector does.
+
+    The first pass only takes note of the blobs.
+    """
+    from floecat.administration import (  # noqa: PLC0415 - as above
+        collect_garbage,
+        collect_secrets,
+    )
 
     report = collect_garbage(_settings(context), _duration(grace), dry_run=dry_run)
+    secrets = collect_secrets(_settings(context), dry_run=dry_run)
     if as_json:
         print_json(
             {
@@ -116,11 +127,14 @@ def gc(
                 "waiting": report.waiting,
                 "deleted": report.deleted,
                 "freed_bytes": report.freed_bytes,
+                "secrets": secrets,
             }
         )
         return
     verb = "would delete" if dry_run else "deleted"
     print_done(f"{verb} {report.deleted} of {report.blobs} blobs ({report.freed_bytes:,} bytes)")
+    if secrets:
+        print_done(f"{verb} {secrets} secrets of connectors that are gone")
     if report.waiting:
         note(f"{report.waiting} more have no record, but not for {grace} yet: run it again then")
 

@@ -2,9 +2,9 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
@@ -13,6 +13,8 @@ from floecat.client.names import parse_name
 from floecat.errors import InvalidArgumentError, NotFoundError
 
 M = TypeVar("M", bound=Message)
+
+_PIECE_BYTES: Final = 256 * 1024
 
 
 def read_text(source: str) -> str:
@@ -29,6 +31,18 @@ def read_bytes(source: str) -> bytes:
         return sys.stdin.buffer.read()
     try:
         return Path(source).read_bytes()
+    except FileNotFoundError as error:
+        raise NotFoundError(f"there is no file {source}") from error
+    except OSError as error:
+        raise InvalidArgumentError(f"{source} can't be read: {error.strerror}") from error
+
+
+def read_pieces(source: str) -> Iterator[bytes]:
+    """The bytes of a file or of standard input, a piece at a time."""
+    try:
+        with sys.stdin.buffer if source == "-" else Path(source).open("rb") as file:
+            while piece := file.read(_PIECE_BYTES):
+                yield piece
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no file {source}") from error
     except OSError as error:

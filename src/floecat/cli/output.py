@@ -2,12 +2,16 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
+
+from floecat.cli.columns import column_widths
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -18,8 +22,8 @@ _PIPED_WIDTH: Final = 10_000
 """Piped output is never folded, so that grep and cut see whole rows."""
 
 
-_NAME_WIDTH: Final = 48
-"""What the first column may keep for itself on a terminal of 80."""
+_GAP: Final = 2
+"""Between two columns."""
 
 
 def print_json(value: object) -> None:
@@ -28,15 +32,56 @@ def print_json(value: object) -> None:
 
 
 def message_json(message: Message) -> dict[str, Any]:
-    """A message in protobuf's JSON mapping; optional fields that are unset are left out."""
-    return MessageToDict(
+    """A message in protobuf's JSON mapping with every key, in the order of the contract.
+
+    What isn't set is null, so that a program can ask for a key without asking whether it is there.
+    """
+    shown = MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
+    return _complete(cast("Descriptor", message.DESCRIPTOR), shown)
+
+
+def _complete(descriptor: Descriptor, shown: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: _completed(field, shown.get(field.name)) for field in descriptor.fields}
+
+
+def _completed(field: FieldDescriptor, value: Any) -> Any:
+    inner = field.message_type
+    if inner is None or value is None or inner.full_name.startswith("google.protobuf."):
+        return value
+    if inner.GetOptions().map_entry:
+        of = inner.fields_by_name["value"]
+        return {key: _completed(of, value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_complete(inner, item) for item in value]
+    return _complete(inner, value)
 
 
 def print_message(message: Message) -> None:
     """A message as JSON."""
     print_json(message_json(message))
+
+
+def print_json_items(items: Iterable[object]) -> int:
+    """A JSON list, written as its items come; how many there were."""
+    count = 0
+    for item in items:
+        text = json.dumps(item, indent=2, ensure_ascii=False)
+        sys.stdout.write(("[\n" if count == 0 else ",\n") + indent(text, "  "))
+        sys.stdout.flush()
+        count += 1
+    sys.stdout.write("\n]\n" if count else "[]\n")
+    return count
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    """A line each, as they come; how many there were."""
+    count = 0
+    for line in lines:
+        typer.echo(line)
+        count += 1
+    return count
 
 
 def print_done(message: str) -> None:
@@ -50,17 +95,19 @@ def note(message: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table. On a narrow terminal the first column, names mostly, is folded last."""
+    """A table. On a narrow terminal its cells are folded, those of the first column last."""
     from rich.cells import cell_len  # noqa: PLC0415 - slow to import, and JSON doesn't need it
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    longest = max((cell_len(row[0]) for row in rows), default=0)
-    first, *others = columns
-    table.add_column(first, overflow="fold", style="cyan", min_width=min(longest, _NAME_WIDTH))
-    for column in others:
-        table.add_column(column, overflow="fold")
+    console = _console()
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    needed = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
+    widths = column_widths(needed, console.width - _GAP * len(columns))
+    for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        table.add_column(
+            column, overflow="fold", width=width, style="cyan" if number == 0 else None
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     draw(table)
@@ -99,13 +146,18 @@ def print_fields(fields: Mapping[str, str | Sequence[str]]) -> None:
 
 def draw(what: "RenderableType") -> None:
     """Print something of Rich's: with colours and as wide as the terminal, or plain and whole."""
+    console = _console()
+    if console.is_terminal:
+        console.print(what)
+    else:
+        sys.stdout.write(_plain(console, what))
+
+
+def _console() -> "Console":
     from rich.console import Console  # noqa: PLC0415 - as above
 
     console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(what)
-        return
-    sys.stdout.write(_plain(Console(highlight=False, width=_PIPED_WIDTH), what))
+    return console if console.is_terminal else Console(highlight=False, width=_PIPED_WIDTH)
 
 
 def _plain(console: "Console", what: "RenderableType") -> str:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -17,12 +18,13 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import (
     ReadSnapshotAttachmentResponse,
     Snapshot,
     SnapshotSpec,
+    WriteSnapshotAttachmentRequest,
 )
 from ai.floedb.floecat.common.common_pb2 import PageRequest, PageResponse, ResourceId, SnapshotRef
 from floecat.cli import options, writes
 from floecat.cli.connection import Connection, connected
 from floecat.cli.descriptions import column_lines, in_full, lately, pair_lines
-from floecat.cli.inputs import pairs, read_bytes, read_schema
+from floecat.cli.inputs import pairs, read_bytes, read_pieces, read_schema
 from floecat.cli.output import note, print_fields, print_items, print_message
 from floecat.cli.pages import fetch_all
 from floecat.cli.times import parse_time
@@ -189,6 +191,39 @@ def delete(
             if_exists=if_exists,
             as_json=as_json,
         )
+
+
+@app.command(
+    epilog="Example: floecat snapshot attach sales.eu.orders checkpoint checkpoint.parquet "
+    "--snapshot 42"
+)
+def attach(
+    context: typer.Context,
+    table: options.TableName,
+    name: Annotated[str, typer.Argument(metavar="ATTACHMENT", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="- reads standard input.")],
+    snapshot: GivenId,
+    etag: options.Etag = None,
+    version: options.Version = None,
+    idempotency_key: options.IdempotencyKey = "",
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Add an attachment of any size to a snapshot."""
+    guard = Guard(etag, version, idempotency_key)
+    pieces = read_pieces(file)
+    beginning = next(pieces, b"")  # before the call: a missing file is told as such
+    with connected(context) as connection:
+        first = WriteSnapshotAttachmentRequest(
+            table_id=connection.addresses.table(table),
+            snapshot_id=snapshot,
+            name=name,
+            precondition=guard.precondition,
+            idempotency=guard.idempotency,
+            data=beginning,
+        )
+        rest = (WriteSnapshotAttachmentRequest(data=piece) for piece in pieces)
+        answer = connection.clients.snapshots.WriteSnapshotAttachment(chain([first], rest))
+    writes.print_updated(f"snapshot {snapshot} of {table}", answer, as_json=as_json)
 
 
 @app.command(

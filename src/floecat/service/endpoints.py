@@ -25,6 +25,7 @@ from floecat.errors import (
 )
 from floecat.service.audit import audit, is_mutation
 from floecat.service.calls import Call, correlation_id_of, headers_of, require_waiting
+from floecat.service.enums import check_enums
 from floecat.service.logs import CORRELATION_ID
 from floecat.service.metrics import CallMetrics, MethodMetrics
 from floecat.service.permissions import permission_for
@@ -102,14 +103,22 @@ class Endpoint:
 
     def _checked(self, request: Any) -> Any:
         if self._descriptor.client_streaming:
-            return (self._well_formed(message) for message in request)
+            return self._received(request)
         return self._well_formed(request)
+
+    def _received(self, requests: Iterator[Any]) -> Iterator[Any]:
+        try:
+            for message in requests:
+                yield self._well_formed(message)
+        except grpc.RpcError as error:  # how gRPC says that a stream broke off before its end
+            raise CancelledError("the client has gone") from error
 
     def _well_formed(self, request: Any) -> Any:
         if isinstance(request, _Malformed):
             raise InvalidArgumentError(
                 f"the request isn't a {self._descriptor.input_type.name}: its bytes can't be parsed"
             )
+        check_enums(request)
         return request
 
     def _admit(self, headers: dict[str, str], context: grpc.ServicerContext) -> Call:

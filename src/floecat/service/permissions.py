@@ -92,7 +92,7 @@ _PERMISSIONS: Final[Mapping[str, Mapping[str, Permission]]] = {
         Permission.CATALOG_READ,
         "ListSnapshots GetSnapshot ReadSnapshotAttachment",
         Permission.CATALOG_WRITE,
-        "CreateSnapshot DeleteSnapshot",
+        "CreateSnapshot DeleteSnapshot WriteSnapshotAttachment",
     ),
     "catalog.TableConstraintsService": _service(
         Permission.CATALOG_READ,

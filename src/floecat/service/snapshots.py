@@ -13,16 +13,20 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import (
     ListSnapshotsResponse,
     ReadSnapshotAttachmentRequest,
     ReadSnapshotAttachmentResponse,
+    WriteSnapshotAttachmentRequest,
+    WriteSnapshotAttachmentResponse,
 )
 from floecat.catalog.snapshots import SnapshotRepository
+from floecat.catalog.uploads import AttachmentUploads
 from floecat.service.calls import Call
 
 
 class SnapshotHandlers:
     """One method per RPC."""
 
-    def __init__(self, snapshots: SnapshotRepository) -> None:
+    def __init__(self, snapshots: SnapshotRepository, uploads: AttachmentUploads) -> None:
         self._snapshots = snapshots
+        self._uploads = uploads
 
     def ListSnapshots(self, request: ListSnapshotsRequest, call: Call) -> ListSnapshotsResponse:
         page = self._snapshots.list(call.caller, request)
@@ -37,6 +41,11 @@ class SnapshotHandlers:
 
     def DeleteSnapshot(self, request: DeleteSnapshotRequest, call: Call) -> DeleteSnapshotResponse:
         return self._snapshots.delete(call.caller, request)
+
+    def WriteSnapshotAttachment(
+        self, requests: Iterator[WriteSnapshotAttachmentRequest], call: Call
+    ) -> WriteSnapshotAttachmentResponse:
+        return self._uploads.write(call.caller, requests)
 
     def ReadSnapshotAttachment(
         self, request: ReadSnapshotAttachmentRequest, call: Call

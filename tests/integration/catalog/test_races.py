@@ -1,10 +1,12 @@
 """Rules over sets under concurrency: no orphan, no ring, no lost update, one owner per name."""
 
 import os
+import random
 from collections.abc import Callable
 from functools import partial
 
 import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
 from tests.support.catalog import World
 from tests.support.threads import together
 
@@ -14,23 +16,36 @@ from floecat.errors import FloecatError
 RACES = 1000 if os.environ.get("SOAK") else 60
 
 
+def after_reads(world: World, reads: int, call: Callable[[], object]) -> object:
+    """Read something some times, then make the call."""
+    for _ in range(reads):
+        world.call("CatalogService/ListCatalogs", catalog_pb2.ListCatalogsRequest())
+    return call()
+
+
 @pytest.mark.slow
 def test_creating_a_child_against_deleting_its_parent(world: World) -> None:
     """Either the child is there and the parent too, or neither: never an orphan."""
     catalog = world.catalog()
     outcomes = set()
+    chance = random.Random(7)
     for number in range(RACES):
         parent = world.namespace(catalog, f"n{number}")
         delete = namespace_pb2.DeleteNamespaceRequest(namespace_id=parent.resource_id)
-        answers = together(
-            [
-                partial(world.table, parent, "t"),
-                partial(world.call, "NamespaceService/DeleteNamespace", delete),
-            ]
-        )
+        create = partial(world.table, parent, "t")
+        remove = partial(world.call, "NamespaceService/DeleteNamespace", delete)
+        # Either goes first now and then, and by more or less, so that they meet everywhere.
+        late = chance.randrange(-12, 12)
+        calls = [
+            partial(after_reads, world, late, create),
+            partial(after_reads, world, -late, remove),
+        ]
+        order = chance.choice([1, -1])
+        answers = together(calls[::order])[::order]
         created, deleted = (not isinstance(answer, BaseException) for answer in answers)
         assert created != deleted, answers
         outcomes.add(created)
+    assert outcomes == {True, False}, "one of them always won: no race at all"
     assert world.findings() == []
 
 
@@ -73,16 +88,39 @@ def test_two_moves_cannot_close_a_ring(world: World) -> None:
 def test_updates_without_a_precondition_lose_nothing(world: World) -> None:
     table = world.table(world.namespace(world.catalog(), "sales"), "orders")
 
-    def set_property(key: str) -> None:
-        request = table_pb2.GetTableRequest(table_id=table.resource_id)
-        world.call("TableService/GetTable", request)
-        spec = table_pb2.TableSpec(upstream=table_pb2.UpstreamRef(uri=key))
-        update = table_pb2.UpdateTableRequest(table_id=table.resource_id, spec=spec)
+    changes: dict[str, object] = {
+        "description": "all of it",
+        "location": "s3://lake/orders",
+        "schema_json": '{"fields": []}',
+        "current_snapshot_id": 5,
+        "default_sort_order_id": 3,
+        "default_partition_spec_id": 2,
+        "format": table_pb2.TF_DELTA,
+        "display_name": "renamed",
+        "upstream.uri": "s3://upstream",
+        "upstream.table_display_name": "there",
+    }
+
+    def change(path: str) -> None:
+        spec = table_pb2.TableSpec()
+        *parents, name = path.split(".")
+        target = getattr(spec, parents[0]) if parents else spec
+        setattr(target, name, changes[path])
+        update = table_pb2.UpdateTableRequest(
+            table_id=table.resource_id, spec=spec, update_mask=FieldMask(paths=[path])
+        )
         world.call("TableService/UpdateTable", update)
 
-    together([partial(set_property, str(n)) for n in range(12)])
+    together([partial(change, path) for path in changes])
     got = table_pb2.GetTableRequest(table_id=table.resource_id)
-    assert world.call("TableService/GetTable", got).meta.version == 13
+    response = world.call("TableService/GetTable", got)
+    expected = table_pb2.Table()
+    expected.CopyFrom(table)
+    for path, value in changes.items():
+        *parents, name = path.split(".")
+        setattr(getattr(expected, parents[0]) if parents else expected, name, value)
+    assert response.table == expected
+    assert response.meta.version == 1 + len(changes)
 
 
 def test_a_name_has_one_owner(world: World) -> None:

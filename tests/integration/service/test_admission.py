@@ -81,6 +81,12 @@ class Busy:
         until(lambda: self.server._unary._places._value == 0)
         return [running, waiting]
 
+    def heard(self) -> None:
+        """Until the server has heard what was said before, on the same connection."""
+        check = health_pb2_grpc.HealthStub(self.channel).Check
+        for _ in range(3):
+            check(health_pb2.HealthCheckRequest(), timeout=SOON)
+
     def refused(self) -> float:
         """How many calls were."""
         labels = {
@@ -173,6 +179,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
         cancelled = busy.stub.CreateCatalog.future(CREATE)
         assert late.code() == grpc.StatusCode.DEADLINE_EXCEEDED
         cancelled.cancel()
+        busy.heard()
         busy.handler.go.set()
         first.result(SOON)
         busy.stub.CreateCatalog(CREATE, timeout=SOON)  # behind the two in the queue

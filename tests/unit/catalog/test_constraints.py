@@ -96,6 +96,21 @@ def test_append_adds_all_or_none(world: World, table_id: ResourceId) -> None:
     assert names(get(world, table_id)) == ["a", "b"]
 
 
+def test_append_changes_no_property(world: World, table_id: ResourceId) -> None:
+    first = bundle(table_id, check("a"))
+    first.properties["source"] = "hive"
+    put(world, first)
+    more = bundle(table_id, check("b"))
+    more.properties.update({"source": "other", "new": "1"})
+    request = constraints_pb2.AppendTableConstraintsRequest(constraints=more)
+    with pytest.raises(AlreadyExistsError, match="'source'"):
+        world.call(f"{SERVICE}/AppendTableConstraints", request)
+    assert get(world, table_id) == first
+    request.constraints.properties["source"] = "hive"  # the same again is no change
+    world.call(f"{SERVICE}/AppendTableConstraints", request)
+    assert dict(get(world, table_id).properties) == {"source": "hive", "new": "1"}
+
+
 def test_single_add_and_delete(world: World, table_id: ResourceId) -> None:
     add = constraints_pb2.AddTableConstraintRequest(
         table_id=table_id, snapshot_id=1, constraint=check("a")

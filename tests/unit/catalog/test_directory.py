@@ -119,3 +119,19 @@ def test_incomplete_names_are_refused(world: World, table: table_pb2.Table) -> N
     for request2 in (both, directory_pb2.ResolveRelationsRequest()):
         with pytest.raises(InvalidArgumentError, match="names or below"):
             world.call(f"{SERVICE}/ResolveRelations", request2)
+
+
+def test_one_bad_name_does_not_fail_the_others(world: World, table: table_pb2.Table) -> None:
+    orders = name("sales", "eu", relation="orders")
+    odd = [
+        name(relation="orders"),
+        name("sales", "eu"),
+        name("sales", "eu", relation="x" * 300),
+        name("sales", "\x00", relation="orders"),
+        name("sales", "eu", relation="orders", catalog=""),
+    ]
+    request = directory_pb2.ResolveRelationsRequest(names=[*odd, orders])
+    answers = world.call(f"{SERVICE}/ResolveRelations", request).relations
+    assert [answer.name for answer in answers] == [*odd, orders]
+    assert [answer.HasField("resource_id") for answer in answers] == [False] * 5 + [True]
+    assert answers[-1].resource_id == table.resource_id

@@ -17,7 +17,8 @@ SERVICES: dict[str, str] = {
     "catalog.ViewService": """
         ListViews GetView CreateView UpdateView DeleteView""",
     "catalog.SnapshotService": """
-        ListSnapshots GetSnapshot CreateSnapshot DeleteSnapshot <ReadSnapshotAttachment""",
+        ListSnapshots GetSnapshot CreateSnapshot DeleteSnapshot <ReadSnapshotAttachment
+        >WriteSnapshotAttachment""",
     "catalog.TableStatisticsService": """
         GetTargetStats ListTargetStats >PutTargetStats""",
     "catalog.TableIndexService": """

@@ -6,6 +6,7 @@ from tests.support.catalog import World
 
 from ai.floedb.floecat.catalog import catalog_pb2, namespace_pb2, table_pb2, view_pb2
 from ai.floedb.floecat.catalog.stored_pb2 import SerializedPage
+from ai.floedb.floecat.connector import connector_pb2
 from floecat.catalog.records import CatalogStores
 from floecat.storage.blobs.memory import MemoryBlobStore
 from floecat.storage.kv.memory import MemoryKeyValueStore
@@ -15,6 +16,7 @@ LISTINGS: list[type[Message]] = [
     namespace_pb2.ListNamespacesResponse,
     table_pb2.ListTablesResponse,
     view_pb2.ListViewsResponse,
+    connector_pb2.ListConnectorsResponse,
 ]
 
 

@@ -9,7 +9,12 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamProblem
-from floecat.security.guard import OutboundGuard, OutboundRules, scheme_of
+from floecat.security.guard import (
+    AddressNotAllowedError,
+    OutboundGuard,
+    OutboundRules,
+    scheme_of,
+)
 from floecat.security.secret import Secret
 
 _S3 = frozenset({"s3", "s3a", "s3n"})
@@ -41,6 +46,14 @@ class FileAccess:
 
     def filesystem(self, uri: str) -> tuple[pafs.FileSystem, str]:
         """The file system of a URI, and the file's path in it. The guard has its say first."""
+        try:
+            return self._checked(uri)
+        except AddressNotAllowedError as error:
+            raise PermanentUpstreamError(
+                error.message, UpstreamProblem.ADDRESS_NOT_ALLOWED
+            ) from error
+
+    def _checked(self, uri: str) -> tuple[pafs.FileSystem, str]:
         guard = OutboundGuard(self.rules)
         scheme = scheme_of(uri)
         if scheme in _LOCAL:

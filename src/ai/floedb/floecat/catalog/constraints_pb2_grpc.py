@@ -117,7 +117,8 @@ class TableConstraintsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AppendTableConstraints(self, request, context):
-        """Adds constraints and changes none: a name that exists already is ALREADY_EXISTS and nothing is added.
+        """Adds constraints and bundle properties and changes none: a constraint's name that exists already, or a
+        property that has another value, is ALREADY_EXISTS and nothing is added.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

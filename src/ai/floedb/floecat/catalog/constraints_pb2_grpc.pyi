@@ -48,7 +48,9 @@ class TableConstraintsServiceStub:
     are merged one level deep and incoming keys win. Creates the bundle if there is none.
     """
     AppendTableConstraints: _grpc.UnaryUnaryMultiCallable[_constraints_pb2.AppendTableConstraintsRequest, _constraints_pb2.AppendTableConstraintsResponse]
-    """Adds constraints and changes none: a name that exists already is ALREADY_EXISTS and nothing is added."""
+    """Adds constraints and bundle properties and changes none: a constraint's name that exists already, or a
+    property that has another value, is ALREADY_EXISTS and nothing is added.
+    """
     DeleteTableConstraints: _grpc.UnaryUnaryMultiCallable[_constraints_pb2.DeleteTableConstraintsRequest, _constraints_pb2.DeleteTableConstraintsResponse]
     """Deletes the whole bundle. NOT_FOUND if there is none, unless replayed under its key."""
     AddTableConstraint: _grpc.UnaryUnaryMultiCallable[_constraints_pb2.AddTableConstraintRequest, _constraints_pb2.AddTableConstraintResponse]
@@ -76,7 +78,9 @@ class TableConstraintsServiceAsyncStub(TableConstraintsServiceStub):
     are merged one level deep and incoming keys win. Creates the bundle if there is none.
     """
     AppendTableConstraints: _aio.UnaryUnaryMultiCallable[_constraints_pb2.AppendTableConstraintsRequest, _constraints_pb2.AppendTableConstraintsResponse]  # type: ignore[assignment]
-    """Adds constraints and changes none: a name that exists already is ALREADY_EXISTS and nothing is added."""
+    """Adds constraints and bundle properties and changes none: a constraint's name that exists already, or a
+    property that has another value, is ALREADY_EXISTS and nothing is added.
+    """
     DeleteTableConstraints: _aio.UnaryUnaryMultiCallable[_constraints_pb2.DeleteTableConstraintsRequest, _constraints_pb2.DeleteTableConstraintsResponse]  # type: ignore[assignment]
     """Deletes the whole bundle. NOT_FOUND if there is none, unless replayed under its key."""
     AddTableConstraint: _aio.UnaryUnaryMultiCallable[_constraints_pb2.AddTableConstraintRequest, _constraints_pb2.AddTableConstraintResponse]  # type: ignore[assignment]
@@ -131,7 +135,9 @@ class TableConstraintsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _constraints_pb2.AppendTableConstraintsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_constraints_pb2.AppendTableConstraintsResponse, _abc.Awaitable[_constraints_pb2.AppendTableConstraintsResponse]]:
-        """Adds constraints and changes none: a name that exists already is ALREADY_EXISTS and nothing is added."""
+        """Adds constraints and bundle properties and changes none: a constraint's name that exists already, or a
+        property that has another value, is ALREADY_EXISTS and nothing is added.
+        """
 
     @_abc_1.abstractmethod
     def DeleteTableConstraints(

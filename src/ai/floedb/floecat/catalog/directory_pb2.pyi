@@ -340,7 +340,7 @@ class ResolvedRelation(_message.Message):
     def name(self) -> _common_pb2.NameRef: ...
     @_builtins.property
     def resource_id(self) -> _common_pb2.ResourceId:
-        """Absent if nothing has that name."""
+        """Absent if nothing has that name, or nothing could."""
 
     def __init__(
         self,

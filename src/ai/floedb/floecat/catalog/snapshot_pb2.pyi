@@ -579,3 +579,68 @@ class ReadSnapshotAttachmentResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReadSnapshotAttachmentResponse: _TypeAlias = ReadSnapshotAttachmentResponse  # noqa: Y015
+
+@_typing.final
+class WriteSnapshotAttachmentRequest(_message.Message):
+    """One piece of an attachment. The first message of a stream says what it is; the others have data alone."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    SNAPSHOT_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    PRECONDITION_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    snapshot_id: _builtins.int
+    name: _builtins.str
+    """Unique among the snapshot's attachments."""
+    data: _builtins.bytes
+    """In order; together they are the attachment. At most 1 GiB."""
+    @_builtins.property
+    def table_id(self) -> _common_pb2.ResourceId: ...
+    @_builtins.property
+    def precondition(self) -> _common_pb2.Precondition: ...
+    @_builtins.property
+    def idempotency(self) -> _common_pb2.IdempotencyKey: ...
+    def __init__(
+        self,
+        *,
+        table_id: _common_pb2.ResourceId | None = ...,
+        snapshot_id: _builtins.int = ...,
+        name: _builtins.str = ...,
+        precondition: _common_pb2.Precondition | None = ...,
+        idempotency: _common_pb2.IdempotencyKey | None = ...,
+        data: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["idempotency", b"idempotency", "precondition", b"precondition", "table_id", b"table_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "idempotency", b"idempotency", "name", b"name", "precondition", b"precondition", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WriteSnapshotAttachmentRequest: _TypeAlias = WriteSnapshotAttachmentRequest  # noqa: Y015
+
+@_typing.final
+class WriteSnapshotAttachmentResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SNAPSHOT_FIELD_NUMBER: _builtins.int
+    META_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def snapshot(self) -> Global___Snapshot: ...
+    @_builtins.property
+    def meta(self) -> _common_pb2.MutationMeta: ...
+    def __init__(
+        self,
+        *,
+        snapshot: Global___Snapshot | None = ...,
+        meta: _common_pb2.MutationMeta | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["meta", b"meta", "snapshot", b"snapshot"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["meta", b"meta", "snapshot", b"snapshot"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WriteSnapshotAttachmentResponse: _TypeAlias = WriteSnapshotAttachmentResponse  # noqa: Y015

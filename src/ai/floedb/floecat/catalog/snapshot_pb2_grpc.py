@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class SnapshotServiceStub:
-    """Snapshots of a table. They are immutable: created once, deleted with everything attached to them.
+    """Snapshots of a table. They are created once, may be given further attachments, are otherwise immutable,
+    and are deleted with everything attached to them.
     """
 
     def __init__(self, channel):
@@ -55,6 +56,11 @@ class SnapshotServiceStub:
                 request_serializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.DeleteSnapshotRequest.SerializeToString,
                 response_deserializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.DeleteSnapshotResponse.FromString,
                 _registered_method=True)
+        self.WriteSnapshotAttachment = channel.stream_unary(
+                '/ai.floedb.floecat.catalog.SnapshotService/WriteSnapshotAttachment',
+                request_serializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.WriteSnapshotAttachmentRequest.SerializeToString,
+                response_deserializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.WriteSnapshotAttachmentResponse.FromString,
+                _registered_method=True)
         self.ReadSnapshotAttachment = channel.unary_stream(
                 '/ai.floedb.floecat.catalog.SnapshotService/ReadSnapshotAttachment',
                 request_serializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.ReadSnapshotAttachmentRequest.SerializeToString,
@@ -63,7 +69,8 @@ class SnapshotServiceStub:
 
 
 class SnapshotServiceServicer:
-    """Snapshots of a table. They are immutable: created once, deleted with everything attached to them.
+    """Snapshots of a table. They are created once, may be given further attachments, are otherwise immutable,
+    and are deleted with everything attached to them.
     """
 
     def ListSnapshots(self, request, context):
@@ -91,6 +98,15 @@ class SnapshotServiceServicer:
     def DeleteSnapshot(self, request, context):
         """Deletes a snapshot with its constraints, statistics and index artifacts. NOT_FOUND if gone, unless
         replayed under its key.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WriteSnapshotAttachment(self, request_iterator, context):
+        """Adds an attachment of any size. It is there whole once the stream has ended and been answered, or not
+        at all. ALREADY_EXISTS if the snapshot has one of that name; NOT_FOUND without the snapshot.
+        Idempotent with a key, however the bytes are cut into messages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,6 +142,11 @@ def add_SnapshotServiceServicer_to_server(servicer, server):
                     request_deserializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.DeleteSnapshotRequest.FromString,
                     response_serializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.DeleteSnapshotResponse.SerializeToString,
             ),
+            'WriteSnapshotAttachment': grpc.stream_unary_rpc_method_handler(
+                    servicer.WriteSnapshotAttachment,
+                    request_deserializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.WriteSnapshotAttachmentRequest.FromString,
+                    response_serializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.WriteSnapshotAttachmentResponse.SerializeToString,
+            ),
             'ReadSnapshotAttachment': grpc.unary_stream_rpc_method_handler(
                     servicer.ReadSnapshotAttachment,
                     request_deserializer=ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.ReadSnapshotAttachmentRequest.FromString,
@@ -140,7 +161,8 @@ def add_SnapshotServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SnapshotService:
-    """Snapshots of a table. They are immutable: created once, deleted with everything attached to them.
+    """Snapshots of a table. They are created once, may be given further attachments, are otherwise immutable,
+    and are deleted with everything attached to them.
     """
 
     @staticmethod
@@ -241,6 +263,33 @@ class SnapshotService:
             '/ai.floedb.floecat.catalog.SnapshotService/DeleteSnapshot',
             ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.DeleteSnapshotRequest.SerializeToString,
             ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.DeleteSnapshotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WriteSnapshotAttachment(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/ai.floedb.floecat.catalog.SnapshotService/WriteSnapshotAttachment',
+            ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.WriteSnapshotAttachmentRequest.SerializeToString,
+            ai_dot_floedb_dot_floecat_dot_catalog_dot_snapshot__pb2.WriteSnapshotAttachmentResponse.FromString,
             options,
             channel_credentials,
             insecure,

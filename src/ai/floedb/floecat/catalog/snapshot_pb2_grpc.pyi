@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SnapshotServiceStub:
-    """Snapshots of a table. They are immutable: created once, deleted with everything attached to them."""
+    """Snapshots of a table. They are created once, may be given further attachments, are otherwise immutable,
+    and are deleted with everything attached to them.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -45,12 +47,19 @@ class SnapshotServiceStub:
     """Deletes a snapshot with its constraints, statistics and index artifacts. NOT_FOUND if gone, unless
     replayed under its key.
     """
+    WriteSnapshotAttachment: _grpc.StreamUnaryMultiCallable[_snapshot_pb2.WriteSnapshotAttachmentRequest, _snapshot_pb2.WriteSnapshotAttachmentResponse]
+    """Adds an attachment of any size. It is there whole once the stream has ended and been answered, or not
+    at all. ALREADY_EXISTS if the snapshot has one of that name; NOT_FOUND without the snapshot.
+    Idempotent with a key, however the bytes are cut into messages.
+    """
     ReadSnapshotAttachment: _grpc.UnaryStreamMultiCallable[_snapshot_pb2.ReadSnapshotAttachmentRequest, _snapshot_pb2.ReadSnapshotAttachmentResponse]
     """Streams one attachment's bytes in order; the last message ends it. NOT_FOUND without it."""
 
 @_typing.type_check_only
 class SnapshotServiceAsyncStub(SnapshotServiceStub):
-    """Snapshots of a table. They are immutable: created once, deleted with everything attached to them."""
+    """Snapshots of a table. They are created once, may be given further attachments, are otherwise immutable,
+    and are deleted with everything attached to them.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListSnapshots: _aio.UnaryUnaryMultiCallable[_snapshot_pb2.ListSnapshotsRequest, _snapshot_pb2.ListSnapshotsResponse]  # type: ignore[assignment]
@@ -65,11 +74,18 @@ class SnapshotServiceAsyncStub(SnapshotServiceStub):
     """Deletes a snapshot with its constraints, statistics and index artifacts. NOT_FOUND if gone, unless
     replayed under its key.
     """
+    WriteSnapshotAttachment: _aio.StreamUnaryMultiCallable[_snapshot_pb2.WriteSnapshotAttachmentRequest, _snapshot_pb2.WriteSnapshotAttachmentResponse]  # type: ignore[assignment]
+    """Adds an attachment of any size. It is there whole once the stream has ended and been answered, or not
+    at all. ALREADY_EXISTS if the snapshot has one of that name; NOT_FOUND without the snapshot.
+    Idempotent with a key, however the bytes are cut into messages.
+    """
     ReadSnapshotAttachment: _aio.UnaryStreamMultiCallable[_snapshot_pb2.ReadSnapshotAttachmentRequest, _snapshot_pb2.ReadSnapshotAttachmentResponse]  # type: ignore[assignment]
     """Streams one attachment's bytes in order; the last message ends it. NOT_FOUND without it."""
 
 class SnapshotServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Snapshots of a table. They are immutable: created once, deleted with everything attached to them."""
+    """Snapshots of a table. They are created once, may be given further attachments, are otherwise immutable,
+    and are deleted with everything attached to them.
+    """
 
     @_abc_1.abstractmethod
     def ListSnapshots(
@@ -105,6 +121,17 @@ class SnapshotServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_snapshot_pb2.DeleteSnapshotResponse, _abc.Awaitable[_snapshot_pb2.DeleteSnapshotResponse]]:
         """Deletes a snapshot with its constraints, statistics and index artifacts. NOT_FOUND if gone, unless
         replayed under its key.
+        """
+
+    @_abc_1.abstractmethod
+    def WriteSnapshotAttachment(
+        self,
+        request_iterator: _MaybeAsyncIterator[_snapshot_pb2.WriteSnapshotAttachmentRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_snapshot_pb2.WriteSnapshotAttachmentResponse, _abc.Awaitable[_snapshot_pb2.WriteSnapshotAttachmentResponse]]:
+        """Adds an attachment of any size. It is there whole once the stream has ended and been answered, or not
+        at all. ALREADY_EXISTS if the snapshot has one of that name; NOT_FOUND without the snapshot.
+        Idempotent with a key, however the bytes are cut into messages.
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,1 @@
+"""Where delta tables are found: folders, Unity Catalog, AWS Glue."""

@@ -1,0 +1,116 @@
+"""Attachments that no message could hold: written and read in streams, whole or not at all."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+
+import grpc
+import pytest
+
+import floecat
+from ai.floedb.floecat.catalog import (
+    catalog_pb2,
+    namespace_pb2,
+    snapshot_pb2,
+    snapshot_pb2_grpc,
+    table_pb2,
+)
+from ai.floedb.floecat.catalog.snapshot_pb2 import WriteSnapshotAttachmentRequest as Piece
+from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, ResourceId, SnapshotRef
+from floecat.bootstrap import Floecat
+from floecat.errors import AbortedError, AlreadyExistsError, InvalidArgumentError, NotFoundError
+
+LARGE = bytes(range(256)) * 40_000  # 10 MB
+SMALL = b"small"
+
+
+@pytest.fixture
+def table_id(clients: floecat.GrpcClients, request: pytest.FixtureRequest) -> ResourceId:
+    """A table of the test's own, with snapshot 7."""
+    catalogs = clients.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest()).catalogs
+    spec = namespace_pb2.NamespaceSpec(
+        catalog_id=catalogs[0].resource_id, display_name=request.node.name
+    )
+    made = clients.namespaces.CreateNamespace(namespace_pb2.CreateNamespaceRequest(spec=spec))
+    table = table_pb2.TableSpec(namespace_id=made.namespace.resource_id, display_name="t")
+    created = clients.tables.CreateTable(table_pb2.CreateTableRequest(spec=table)).table
+    snapshot = snapshot_pb2.SnapshotSpec(
+        table_id=created.resource_id, snapshot_id=7, attachments={"inline": SMALL}
+    )
+    clients.snapshots.CreateSnapshot(snapshot_pb2.CreateSnapshotRequest(spec=snapshot))
+    return created.resource_id
+
+
+def pieces(table_id: ResourceId, content: bytes, cut: int, key: str = "") -> Iterator[Piece]:
+    yield Piece(table_id=table_id, snapshot_id=7, name="large", idempotency=IdempotencyKey(key=key))
+    for at in range(0, len(content), cut):
+        yield Piece(data=content[at : at + cut])
+
+
+def read(clients: floecat.GrpcClients, table_id: ResourceId, name: str) -> bytes:
+    request = snapshot_pb2.ReadSnapshotAttachmentRequest(
+        table_id=table_id, snapshot_id=7, name=name
+    )
+    return b"".join(piece.data for piece in clients.snapshots.ReadSnapshotAttachment(request))
+
+
+def test_what_is_larger_than_a_message_comes_back(
+    clients: floecat.GrpcClients, table_id: ResourceId
+) -> None:
+    written = clients.snapshots.WriteSnapshotAttachment(pieces(table_id, LARGE, 1_000_000))
+    assert read(clients, table_id, "large") == LARGE
+    assert read(clients, table_id, "inline") == SMALL
+    infos = {info.name: info for info in written.snapshot.attachment_infos}
+    assert sorted(infos) == ["inline", "large"]
+    assert infos["large"].sha256 == hashlib.sha256(LARGE).hexdigest()
+    assert infos["large"].size_bytes == len(LARGE)
+    assert written.meta.version == 2
+    get = snapshot_pb2.GetSnapshotRequest(table_id=table_id, snapshot=SnapshotRef(snapshot_id=7))
+    assert clients.snapshots.GetSnapshot(get).meta == written.meta
+    with pytest.raises(AlreadyExistsError):
+        clients.snapshots.WriteSnapshotAttachment(pieces(table_id, LARGE, 1_000_000))
+
+
+def test_a_replay_may_be_cut_otherwise(clients: floecat.GrpcClients, table_id: ResourceId) -> None:
+    write = clients.snapshots.WriteSnapshotAttachment
+    first = write(pieces(table_id, LARGE, 1_000_000, "k"))
+    again = write(pieces(table_id, LARGE, 999_983, "k"))
+    assert again.SerializeToString(deterministic=True) == first.SerializeToString(
+        deterministic=True
+    )
+    with pytest.raises(AbortedError):
+        write(pieces(table_id, LARGE[:-1], 1_000_000, "k"))
+
+
+def test_a_stream_that_breaks_off_leaves_nothing(
+    service: Floecat, clients: floecat.GrpcClients, table_id: ResourceId
+) -> None:
+    sent = threading.Event()
+    go_on = threading.Event()
+
+    def breaking_off() -> Iterator[Piece]:
+        yield from pieces(table_id, SMALL, 100)
+        sent.set()
+        go_on.wait(30)
+
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        stub = snapshot_pb2_grpc.SnapshotServiceStub(channel)
+        call = stub.WriteSnapshotAttachment.future(breaking_off())
+        assert sent.wait(30)
+        call.cancel()
+        go_on.set()
+    with pytest.raises(NotFoundError):
+        read(clients, table_id, "large")
+    clients.snapshots.WriteSnapshotAttachment(pieces(table_id, SMALL, 100))
+    assert read(clients, table_id, "large") == SMALL
+
+
+def test_only_the_first_message_says_what_it_is(
+    clients: floecat.GrpcClients, table_id: ResourceId
+) -> None:
+    (first, second) = pieces(table_id, SMALL, 100)
+    second.name = "other"
+    with pytest.raises(InvalidArgumentError, match="only the first"):
+        clients.snapshots.WriteSnapshotAttachment(iter([first, second]))
+    with pytest.raises(InvalidArgumentError, match="empty"):
+        clients.snapshots.WriteSnapshotAttachment(iter([]))
