@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from floecat.connectors.iceberg.decoding import Schema, Wanted, read_number, records
+from floecat.connectors.iceberg.decoding import Schema, Wanted, records
+from floecat.connectors.iceberg.values import read_number
 
 _MAGIC: Final = b"Obj\x01"
 _SYNC_BYTES: Final = 16
