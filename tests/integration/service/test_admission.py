@@ -83,9 +83,9 @@ class Busy:
 
     def heard(self) -> None:
         """Until the server has heard what was said before, on the same connection."""
-        check = health_pb2_grpc.HealthStub(self.channel).Check
+        health: Any = health_pb2_grpc.HealthStub(self.channel)
         for _ in range(3):
-            check(health_pb2.HealthCheckRequest(), timeout=SOON)
+            health.Check(health_pb2.HealthCheckRequest(), timeout=SOON)
 
     def refused(self) -> float:
         """How many calls were."""

@@ -1,7 +1,7 @@
 """Checkpoints, streamed: classic ones, in parts, and version 2 with sidecars."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -53,9 +53,9 @@ def _adds_in(files: TableFiles, path: str, *, with_statistics: bool) -> Iterator
         yield from (a for a in _json_actions(files, path) if isinstance(a, Add))
         return
     wanted = _ADD + (_STATISTICS if with_statistics else ())
-    for row in _rows(files, path, "add", wanted):
+    for row in _rows(files, path, {"add": wanted}):
         try:
-            yield read_add(row)
+            yield read_add(row["add"])
         except (ValueError, KeyError, TypeError) as error:
             raise BrokenTableError(f"a file listed in {path} can't be read") from error
 
@@ -64,7 +64,7 @@ def _sidecars(files: TableFiles, path: str) -> list[str]:
     if path.endswith(".json"):
         named = [row["sidecar"]["path"] for row in _json_rows(files, path) if "sidecar" in row]
     else:
-        named = [row["path"] for row in _rows(files, path, "sidecar", ("path",))]
+        named = [row["sidecar"]["path"] for row in _rows(files, path, {"sidecar": ("path",)})]
     # Sidecars are named by their file alone; anything else would lead out of their folder.
     return [f"{SIDECARS}/{name.rpartition('/')[2]}" for name in named]
 
@@ -73,9 +73,8 @@ def _actions(files: TableFiles, path: str, kinds: tuple[str, ...]) -> Iterator[A
     if path.endswith(".json"):
         yield from _json_actions(files, path)
         return
-    for kind in kinds:
-        for row in _rows(files, path, kind, None):
-            yield from read_action({kind: row})
+    for row in _rows(files, path, dict.fromkeys(kinds)):
+        yield from read_action(row)
 
 
 def _json_actions(files: TableFiles, path: str) -> Iterator[Action]:
@@ -94,19 +93,19 @@ def _json_rows(files: TableFiles, path: str) -> Iterator[Json]:
 
 
 def _rows(
-    files: TableFiles, path: str, kind: str, fields: tuple[str, ...] | None
+    files: TableFiles, path: str, wanted: Mapping[str, tuple[str, ...] | None]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of one kind of action, with the fields asked for that there are."""
+    """Actions of the wanted kinds, with the wanted fields (None: all) that there are."""
     with files.parquet(path) as opened:
-        columns = _columns(opened, kind, fields)
+        columns = [name for kind in wanted for name in _columns(opened, kind, wanted[kind])]
         if not columns:
             return
         try:
             for batch in opened.iter_batches(batch_size=_BATCH, columns=columns):
-                column = batch.column(0)
-                for row in column.drop_null().to_pylist(maps_as_pydicts="lossy"):
-                    if row is not None:
-                        yield row
+                for kind in batch.schema.names:
+                    present = batch.column(kind).drop_null()
+                    for row in present.to_pylist(maps_as_pydicts="lossy"):
+                        yield {kind: row}
         except (pa.ArrowException, OSError) as error:
             raise BrokenTableError(f"{path} can't be read") from error
 
