@@ -81,18 +81,16 @@ def open_sql(config: ConnectorConfig, environment: ConnectorEnvironment) -> Sour
             url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
         else:
             environment.guard.check_host(url.host or "", url.port or 5432)
-            url = _with_password(url, config)
-    place = f"{config.uri}"
-    return SqlCatalog(
-        url, _access(config, environment), config.options.get("catalog-name", ""), place
-    )
+            url = _postgres(url, config)
+    name = config.options.get("catalog-name", "")
+    return SqlCatalog(url, _access(config, environment), name, config.uri)
 
 
 def open_hive(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
     """A metastore that speaks thrift."""
     with reading(config.uri):
         environment.guard.check_url(config.uri, _THRIFT)
-    return HiveCatalog(config.uri, _access(config, environment))
+    return HiveCatalog(config.uri, _access(config, environment), environment.timeout)
 
 
 def open_filesystem(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
@@ -116,9 +114,11 @@ def _access(config: ConnectorConfig, environment: ConnectorEnvironment) -> FileA
     return own_access(environment.guard.rules, environment.auth, config.options)
 
 
-def _with_password(url: Any, config: ConnectorConfig) -> Any:
+def _postgres(url: Any, config: ConnectorConfig) -> Any:
+    """With the driver that Floecat has, and credentials that the URI must not carry."""
     password = config.auth.secrets.get("password")
     return url.set(
+        drivername="postgresql+psycopg",
         username=config.options.get("user") or None,
         password=password.reveal() if password else None,
     )
