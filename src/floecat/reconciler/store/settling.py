@@ -71,8 +71,6 @@ class Settlement:
         tx.put(keys.gate(job.account_id, job.job_id), b"")
         tx.put(keys.cancellation(job.account_id, job.job_id), b"0")
         tx.delete(keys.expansion(job.account_id, job.job_id))
-        for slot in range(keys.OPEN_SLICES):
-            tx.delete(keys.open_slice(job.account_id, job.job_id, slot))
 
     def _end_tree(self, tx: Transaction, job: StoredJob) -> None:
         if job.fingerprint:
