@@ -2,7 +2,7 @@
 
 import random
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from tests.support.clock import FakeClock
@@ -54,6 +54,8 @@ class Simulation:
     kv: KeyValueStore
     seed: int
     clock: FakeClock = field(default_factory=FakeClock)
+    patience: int = 2_000
+    """How many rounds everything may take to end."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -80,6 +82,8 @@ class Simulation:
             self.renew: 3,
             self.cancel: 1,
             self.stall: 2,
+            self.keep_alive: 2,
+            self.pause: 2,
             self.settle_late: 2,
             self.repeat_result: 2,
             self.wait: 3,
@@ -119,10 +123,11 @@ class Simulation:
         known = before[job.account_id, job.job_id]
         assert known.due_ms <= now_ms(self), "not before it is due"
         assert known.attempt < LIMITS.max_attempts
-        for ancestor in job.ancestors:
-            assert before[job.account_id, ancestor].state == WAITING, (
-                "nothing of what has ended runs"
-            )
+        assert job.attempt == known.attempt + 1
+        above = job
+        while above.ancestors:
+            above = before[job.account_id, above.ancestors[0]]
+            assert above.state == WAITING, "nothing of what has ended runs"
 
     def settle(self) -> None:
         if not self.held:
@@ -134,6 +139,7 @@ class Simulation:
             settled = self.store.settle(leased.lease, result_id, fingerprint, outcome)
         except LeaseLostError:
             return
+        assert leased.expires_at > self.clock(), "what has lapsed is lost"
         self.lost.append(leased.lease)
         self.results.append((leased.lease, result_id, fingerprint, outcome, settled.state))
 
@@ -170,14 +176,18 @@ class Simulation:
         return Planned(reference, total, has_barrier=barrier)
 
     def renew(self) -> None:
-        if not self.held:
-            return
-        leased = self.random.choice(self.held)
+        if self.held:
+            self._renew(self.random.choice(self.held))
+
+    def _renew(self, leased: LeasedJob) -> None:
         try:
-            self.store.renew(leased.lease)
+            renewed = self.store.renew(leased.lease)
         except LeaseLostError:
             self.held.remove(leased)
             self.lost.append(leased.lease)
+            return
+        assert leased.expires_at > self.clock(), "renewing doesn't revive"
+        self.held[self.held.index(leased)] = replace(leased, expires_at=renewed.expires_at)
 
     def cancel(self) -> None:
         jobs = list(self.jobs())
@@ -189,6 +199,18 @@ class Simulation:
         """A worker says nothing for longer than its lease."""
         self.clock.advance(seconds=31)
         self.store.reclaim(100)
+
+    def keep_alive(self) -> None:
+        """Everybody renews in time, past what the first expiry would have been."""
+        for _ in range(2):
+            for leased in list(self.held):
+                self._renew(leased)
+            self.clock.advance(seconds=20)
+        self.store.reclaim(100)
+
+    def pause(self) -> None:
+        """As long, but nobody has noticed yet."""
+        self.clock.advance(seconds=self.random.choice([10, 20, 31]))
 
     def settle_late(self) -> None:
         """A worker that was paused past its lease comes back: nothing changes."""
@@ -225,12 +247,16 @@ class Simulation:
     def finish(self) -> None:
         """With faults stopped, everything ends."""
         selector = LeaseSelector(executor_id="w", kinds=KINDS, lanes=("gpu",))
-        for _ in range(20_000):
+        for _ in range(self.patience):
             self.clock.advance(seconds=31)
             self.store.reclaim(1000)
-            while self.store.expand(1000) or self.store.spread_cancellations(1000):
-                pass
-            while leased := self.store.lease(selector):
+            for _ in range(self.patience):
+                if not (self.store.expand(1000) or self.store.spread_cancellations(1000)):
+                    break
+            for _ in range(self.patience):
+                leased = self.store.lease(selector)
+                if leased is None:
+                    break
                 self.store.settle(leased.lease, uuid4().hex, b"", Succeeded())
             if all(job.state in TERMINAL for job in self.jobs().values()):
                 break
@@ -280,6 +306,7 @@ def check_rules(simulation: Simulation) -> None:
         assert job.attempt <= LIMITS.max_attempts
     check_queue(rows, jobs)
     check_leases(rows, jobs)
+    check_held(simulation, jobs)
     check_lanes(rows, jobs)
     check_parents(rows, jobs)
 
@@ -323,6 +350,15 @@ def check_leases(rows: Rows, jobs: Jobs) -> None:
     assert running == set(leased)
 
 
+def check_held(simulation: Simulation, jobs: Jobs) -> None:
+    """A lease that hasn't lapsed is nobody else's."""
+    for leased in simulation.held:
+        if leased.expires_at > simulation.clock():
+            job = jobs[leased.lease.account_id, leased.lease.job_id]
+            assert job.state in LEASED
+            assert job.epoch == leased.lease.epoch
+
+
 def check_lanes(rows: Rows, jobs: Jobs) -> None:
     """A lane has one owner, which is alive; whoever waits for it waits behind that."""
     owners = {}
@@ -332,6 +368,10 @@ def check_lanes(rows: Rows, jobs: Jobs) -> None:
         assert owner.lane == record.key.sort
         assert owner.state not in TERMINAL
         owners[account, record.key.sort] = owner.job_id
+    ready = {record.key for record in rows["ready"]}
+    for job in jobs.values():
+        if job.lane and (job.state in LEASED or keys.ready(job) in ready):
+            assert owners[job.account_id, job.lane] == job.job_id, "one at a time"
     for record in rows["parked"]:
         _, account, lane = record.key.partition.split("/", 2)
         assert (account, lane) in owners
