@@ -95,8 +95,8 @@ def _access(config: ConnectorConfig, environment: ConnectorEnvironment) -> FileA
 
 
 def _postgres(url: Any, config: ConnectorConfig) -> Any:
-    """With the driver that Floecat has, and credentials that the URI must not carry."""
-    password = config.auth.secrets.get("password")
+    """With the driver that Floecat has, and the password that the URI must not carry."""
+    password = config.auth.secrets.get("token")
     return url.set(
         drivername="postgresql+psycopg",
         username=config.options.get("user") or None,
