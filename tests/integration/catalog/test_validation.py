@@ -159,7 +159,9 @@ class TestOnTheWay:
         assert answer.problem == messages.VP_ADDRESS_NOT_ALLOWED
 
     @pytest.mark.parametrize(
-        "body", [b"<html>", b"[]", b"\xff\x00", b'{"catalogs": 7}', b"[" * 9000]
+        "body",
+        [b"<html>", b"[]", b"\xff\x00", b'{"catalogs": 7, "namespaces": 7}', b"[" * 9000],
+        ids=["html", "list", "bytes", "number", "deep"],
     )
     def test_an_answer_that_makes_no_sense(self, upstream: Any, kind: str, body: bytes) -> None:
         upstream.body = body

@@ -145,7 +145,11 @@ class _Walk:
 
     def _id(self, field: Mapping[str, Any]) -> int | None:
         number = (field.get("metadata") or {}).get(_ID) if self._mapped else None
-        return number if isinstance(number, int) else None
+        if number is None:
+            return None
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**31:
+            raise TypeError(f"{number!r} isn't a column id")
+        return number
 
 
 def _without_statistics(leaf: DeltaColumn) -> DeltaColumn:

@@ -56,9 +56,9 @@ class FileStatistics:
         if not column.has_statistics:
             scalar.ClearField("value_count")
             return scalar
-        nulls = _at(stats.get("nullCount"), column.physical)
+        nulls = _count(_at(stats.get("nullCount"), column.physical))
         # Without tight bounds the count is of some earlier time; only none and all still hold.
-        if isinstance(nulls, int) and (tight or nulls in {0, rows}):
+        if nulls is not None and (tight or nulls in {0, rows}):
             scalar.null_count = nulls
         low = _at(stats.get("minValues"), column.physical)
         high = _at(stats.get("maxValues"), column.physical)
@@ -91,8 +91,14 @@ class FileStatistics:
 
 def row_count(add: Add) -> int | None:
     """The rows of a file, deleted ones included; None when the log doesn't say."""
-    rows = (add.stats or {}).get("numRecords")
-    return rows if isinstance(rows, int) else None
+    return _count((add.stats or {}).get("numRecords"))
+
+
+def _count(value: object) -> int | None:
+    """A number of rows, if it can be one."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**63 else None
 
 
 def _put(scalar: ScalarStats, bounds: Bounds) -> None:

@@ -51,6 +51,8 @@ def vector_file(vector: DeletionVector, root: str, data_file: str) -> ScanFile:
 def _relative(text: str) -> str:
     """An optional prefix, and a uuid in twenty characters."""
     prefix, encoded = text[:-_UUID_TEXT], text[-_UUID_TEXT:]
+    if len(encoded) != _UUID_TEXT:
+        raise BrokenTableError("a deletion vector's text is too short for the name of its file")
     name = f"deletion_vector_{UUID(bytes=_decoded(encoded))}.bin"
     return f"{prefix}/{name}" if prefix else name
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,6 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
-def opened_up(action: Any) -> Any:
-    """The JSON inside JSON laid open, so that it can be changed too."""
-    return action
-
-
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_only_the_table_is_broken(data: st.DataObject, tmp_path: Path) -> None:
@@ -105,20 +101,16 @@ def test_schemas_and_statistics_too(data: st.DataObject, tmp_path: Path) -> None
 def look_at_everything(connector: FloecatConnector) -> None:
     """Ask for all there is; what can't be had must be said in the SPI's own errors."""
     every = SnapshotEnumerationOptions(full_rescan=True)
-    versions: list[int] = []
-    try:
+    with suppress(ConnectorError):
         connector.describe(NOWHERE, "t")
-        versions = [s.snapshot_id for s in connector.enumerate_snapshots(NOWHERE, "t", every)]
-    except ConnectorError as error:
-        assert error.message
-    for version in versions[-1:]:
-        try:
+    with suppress(ConnectorError):
+        list(connector.enumerate_snapshots(NOWHERE, "t", every))
+    for version in range(8):
+        with suppress(ConnectorError):
             bundle = connector.plan_snapshot_files(NOWHERE, "t", version)
             paths = ColumnScope().unnumbered(bundle.columns)
             scope = ColumnScope((), {path: number for number, path in enumerate(paths, 1)})
             list(connector.capture_snapshot_target_stats(NOWHERE, "t", version, scope))
-        except ConnectorError as error:
-            assert error.message
 
 
 @pytest.mark.parametrize(

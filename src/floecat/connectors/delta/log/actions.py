@@ -151,7 +151,7 @@ def read_action(action: Json) -> Iterator[Action]:
     elif (protocol := action.get("protocol")) is not None:
         yield _protocol(protocol)
     elif (info := action.get("commitInfo")) is not None:
-        yield CommitInfo(info)
+        yield CommitInfo(info if isinstance(info, dict) else {})
 
 
 def read_add(add: Json) -> Add:
@@ -197,13 +197,17 @@ def _string(value: object) -> str:
 def _number(value: object) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int) or not -(2**63) <= value < 2**63:
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
         raise TypeError("not a number of 64 bits")
     return value
 
 
 def _strings(values: Mapping[str, Any]) -> dict[str, str | None]:
     return {name: None if value is None else _string(value) for name, value in values.items()}
+
+
+def _features(names: Any) -> frozenset[str]:
+    return frozenset(_string(name) for name in names or ())
 
 
 def _metadata(given: Json) -> Metadata:
@@ -220,13 +224,12 @@ def _metadata(given: Json) -> Metadata:
 
 
 def _protocol(given: Json) -> Protocol:
-    reader = given.get("readerFeatures") or ()
-    min_reader = int(given["minReaderVersion"])
+    min_reader = _number(given["minReaderVersion"]) or 0
     implied = {"columnMapping"} if min_reader == 2 else set()  # version 2 is that feature
     return Protocol(
         min_reader=min_reader,
-        min_writer=int(given["minWriterVersion"]),
-        reader_features=frozenset(reader) | implied,
-        writer_features=frozenset(given.get("writerFeatures") or ()),
+        min_writer=_number(given["minWriterVersion"]) or 0,
+        reader_features=_features(given.get("readerFeatures")) | implied,
+        writer_features=_features(given.get("writerFeatures")),
         raw=given,
     )
