@@ -47,8 +47,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{server:{width}}  {_row(counts, reasons.get(server, ''))}")
 
 
-def _servers(report: pytest.TestReport) -> Iterator[str]:
-    if report.when == "call" or not report.passed:
+def _servers(report: pytest.TestReport | pytest.CollectReport) -> Iterator[str]:
+    if isinstance(report, pytest.TestReport) and (report.when == "call" or not report.passed):
         yield from (str(value) for key, value in report.user_properties if key == _SERVER)
 
 
