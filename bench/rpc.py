@@ -10,11 +10,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Event, Thread
 
 import grpc
 from google.protobuf.message import Message
@@ -32,6 +33,7 @@ THREADS = 4
 SECONDS = 1.5
 TURNS = 5
 READ_FLOOR = 0.5
+WRITES = 20
 
 SERVICE = "/ai.floedb.floecat.catalog"
 
@@ -44,6 +46,8 @@ class Asked:
     method: str
     requests: Callable[[], bytes]
     floor: float | None = None
+    beside: "Asked | None" = None
+    """A call that somebody else makes meanwhile, `WRITES` times a second."""
 
 
 def serve_floecat(pipe: Connection, folder: str) -> None:
@@ -108,6 +112,23 @@ class Load:
     def answer(self) -> bytes:
         return bytes(self._call(self._requests()))
 
+    @contextmanager
+    def repeated(self) -> Iterator[None]:
+        """Call it now and then, for as long as the context lasts."""
+        over = Event()
+
+        def go_on() -> None:
+            while not over.wait(1 / WRITES):
+                self._call(self._requests())
+
+        thread = Thread(target=go_on)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
     def run(self) -> list[float]:
         """The time of every call within the seconds, slowest last."""
         with ThreadPoolExecutor(THREADS) as pool:
@@ -152,12 +173,20 @@ def furnish(port: int) -> list[Asked]:
     get = table_pb2.GetTableRequest(table_id=table.resource_id)
     resolve_table = directory_pb2.ResolveTableRequest(name=name)
     tables, directory = "TableService", "DirectoryService"
+    create_table = Asked(
+        "CreateTable", f"{tables}/CreateTable", lambda: serialized(create(next(fresh)))
+    )
+    page = Asked(f"ListTables, {MANY} a page", f"{tables}/ListTables", fixed(many), READ_FLOOR)
     return [
         Asked("GetTable", f"{tables}/GetTable", fixed(get), READ_FLOOR),
         Asked("ResolveTable", f"{directory}/ResolveTable", fixed(resolve_table), READ_FLOOR),
         Asked(f"ListTables, {FEW} a page", f"{tables}/ListTables", fixed(few), READ_FLOOR),
-        Asked(f"ListTables, {MANY} a page", f"{tables}/ListTables", fixed(many), READ_FLOOR),
-        Asked("CreateTable", f"{tables}/CreateTable", lambda: serialized(create(next(fresh)))),
+        page,
+        # Every write to the listed namespace makes the next page be read anew.
+        replace(
+            page, name=f"{page.name}, {WRITES} writes/s there", floor=None, beside=create_table
+        ),
+        create_table,
     ]
 
 
@@ -170,12 +199,13 @@ def fixed(request: Message) -> Callable[[], bytes]:
     return lambda: data
 
 
-def compared(asked: Asked, service: Load, echo: Load) -> Report:
+def compared(asked: Asked, service: Load, echo: Load, beside: Load | None) -> Report:
     """One method beside the echo of its answer, in turns."""
     ratios, times = [], []
     for _ in range(TURNS):
         alone = echo.run()
-        ours = service.run()
+        with beside.repeated() if beside else nullcontext():
+            ours = service.run()
         ratios.append(len(ours) / len(alone))
         times += ours
     times.sort()
@@ -197,5 +227,7 @@ def measure() -> Report:
             load = Load(port, asked.method, asked.requests)
             with process(serve_echo, load.answer()) as echo_port:
                 echo = Load(echo_port, asked.method, asked.requests)
-                report += compared(asked, load, echo)
+                writer = asked.beside
+                beside = Load(port, writer.method, writer.requests) if writer else None
+                report += compared(asked, load, echo, beside)
     return report

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+from tests.support.lakehouse import remove_installed
 from tests.support.moto import Moto, running_moto
 from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_postgres
 
@@ -18,6 +19,12 @@ pytest.register_assert_rewrite("tests.contracts", "tests.interop")
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder that holds the tests' own: pytest doesn't, and a fresh checkout has none."""
     (config.rootpath / "build").mkdir(exist_ok=True)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave nothing behind outside the checkout; the workers have ended before this."""
+    if not hasattr(session.config, "workerinput"):
+        remove_installed()
 
 
 @pytest.fixture(scope="session")

@@ -60,6 +60,8 @@ def _open(factory: IcebergFactory, uri: str, endpoint: str) -> FloecatConnector:
     guard = OutboundGuard(OutboundRules(private_addresses=True))
     environment = ConnectorEnvironment(auth=AwsSigV4AuthProvider(auth), guard=guard)
     options = {"s3.endpoint": endpoint}
+    if factory is GLUE:
+        options |= {"glue.endpoint": endpoint}
     config = ConnectorConfig(kind_name=factory.kind_name, uri=uri, options=options, auth=auth)
     return factory.create(config, environment)
 
@@ -68,7 +70,7 @@ class TestGlue(ConnectorConformance):
     @pytest.fixture
     def upstream(self, endpoint: str) -> Upstream:
         return Upstream(
-            open=lambda: _open(GLUE, endpoint, endpoint), namespace=("sales",), table="orders"
+            open=lambda: _open(GLUE, "", endpoint), namespace=("sales",), table="orders"
         )
 
     def test_tables_of_other_formats_arent_shown(self, upstream: Upstream) -> None:

@@ -52,6 +52,12 @@ def tables() -> dict[str, Any]:
     return {path: truth for path, truth in found.items() if path not in BROKEN}
 
 
+def planned_by_spark() -> list[tuple[str, int]]:
+    """Those of `planned` that Spark can load; the others have types it has no words for."""
+    found = tables()
+    return [(path, snapshot_id) for path, snapshot_id in planned() if "files" in found[path]]
+
+
 def planned() -> list[tuple[str, int]]:
     """Every table and snapshot whose files somebody else has listed."""
     return [(path, int(i)) for path, truth in tables().items() for i in truth["plans"]]

@@ -2,18 +2,20 @@
 
 Iceberg's metadata holds absolute paths, so the tables can be read at one place only: the folder
 below /tmp that they were made in. They are copied there byte for byte, which is checked every time,
-so that what is tested is what the other engine wrote.
+so that what is tested is what the other engine wrote. Whoever is the last to use them removes them.
 """
 
+import fcntl
 import filecmp
 import json
 import os
 import shutil
 import tarfile
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "lakehouse"
 _BOOKKEEPING = ("root.txt", "times.json", "truth.json")
@@ -45,8 +47,38 @@ def _truth(name: str) -> dict[str, Any]:
     return truth
 
 
+_LOCKS: list[IO[str]] = []
+"""Held until this process ends: as long as anybody holds one, the tables stay."""
+
+
+def remove_installed() -> None:
+    """Remove the tables, unless another process still reads them."""
+    while _LOCKS:
+        _LOCKS.pop().close()
+    for fixture in FIXTURES.iterdir():
+        root = _root(fixture)
+        lock_path = root.with_suffix(".lock")
+        if not lock_path.exists():
+            continue
+        with lock_path.open("a") as lock, suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(root, ignore_errors=True)
+            lock_path.unlink(missing_ok=True)
+
+
+def _root(fixture: Path) -> Path:
+    return Path((fixture / "root.txt").read_text().strip())
+
+
+def _hold(root: Path) -> None:
+    lock = root.with_suffix(".lock").open("a")
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    _LOCKS.append(lock)
+
+
 def _installed(fixture: Path) -> Path:
-    root = Path((fixture / "root.txt").read_text().strip())
+    root = _root(fixture)
+    _hold(root)
     with tempfile.TemporaryDirectory(dir=root.parent, prefix=f"{root.name}-") as folder:
         fresh = Path(folder) / "tables"
         _unpack(fixture, fresh)

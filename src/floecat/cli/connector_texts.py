@@ -1,12 +1,9 @@
 """How a connector is described to people."""
 
-from datetime import timedelta
-
 from ai.floedb.floecat.connector.connector_pb2 import Connector
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from floecat.cli.descriptions import identity_fields, in_full, pair_lines
 from floecat.client.names import format_name
-from floecat.settings.values import render
 
 
 def connector_fields(connector: Connector, state: str) -> dict[str, str | list[str]]:
@@ -44,9 +41,16 @@ def schedule_text(connector: Connector) -> str:
         return "as the account's settings say" if policy.ByteSize() else ""
     if not policy.enabled:
         return "when triggered"
-    every = timedelta(seconds=policy.interval.seconds) if policy.HasField("interval") else None
-    mode = _MODES.get(policy.mode, "")
-    return " ".join(word for word in (f"every {render('', every)}" if every else "", mode) if word)
+    every = f"every {_span(policy.interval.seconds)}" if policy.HasField("interval") else ""
+    return " ".join(word for word in (every, _MODES.get(policy.mode, "")) if word)
+
+
+def _span(seconds: int) -> str:
+    """A time as `--every` takes it, in the largest unit that it is a whole number of."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
 
 
 def _sign_in(connector: Connector) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from floecat.connectors.delta.log.actions import Metadata
@@ -14,6 +14,7 @@ from floecat.types.mapping.delta import from_delta
 _ID = "delta.columnMapping.id"
 _PHYSICAL = "delta.columnMapping.physicalName"
 _INVARIANT = "delta.invariants"
+_TYPE_CHANGES = "delta.typeChanges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class DeltaColumn:
     """The names in data files, statistics and partition values."""
     has_statistics: bool
     """Whether logs ever have statistics of it: leaves of structs do, of lists and maps not."""
+    was_float: bool = False
+    """It is a DOUBLE now, and was a FLOAT in older files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,9 @@ class _Walk:
             self.fields.append(self._noted(field, here))
             inside = (*physical, self._physical_name(field))
             required = not field.get("nullable", True)
-            yield from self._in_type(field["type"], here, inside, self._id(field), required)
+            was_float = _was_float(field)
+            for leaf in self._in_type(field["type"], here, inside, self._id(field), required):
+                yield replace(leaf, was_float=True) if was_float else leaf
 
     def _in_type(
         self,
@@ -144,7 +149,12 @@ class _Walk:
 
 
 def _without_statistics(leaf: DeltaColumn) -> DeltaColumn:
-    return DeltaColumn(leaf.source, leaf.physical, has_statistics=False)
+    return replace(leaf, has_statistics=False)
+
+
+def _was_float(field: Mapping[str, Any]) -> bool:
+    changes = (field.get("metadata") or {}).get(_TYPE_CHANGES) or ()
+    return any(change.get("fromType") == "float" for change in changes)
 
 
 def _expression(invariant: str) -> str:

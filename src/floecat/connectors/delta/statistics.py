@@ -12,6 +12,7 @@ from floecat.connectors.delta.values import (
     Unclear,
     partition_value,
     statistic_bounds,
+    widened_floats,
 )
 from floecat.types.bounds import Bound
 from floecat.types.messages import to_message
@@ -61,6 +62,9 @@ class FileStatistics:
             scalar.null_count = nulls
         low = _at(stats.get("minValues"), column.physical)
         high = _at(stats.get("maxValues"), column.physical)
+        if column.was_float:
+            low, high = widened_floats(low, high)
+            tight = False
         _put(scalar, self._bounds(column, low, high, tight=tight))
         return scalar
 

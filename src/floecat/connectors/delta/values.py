@@ -1,10 +1,13 @@
 """Values in delta logs: of statistics, which are JSON, and of partitions, which are text."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
+
+import numpy as np
 
 from floecat.types.bounds import Bound, lower_bound, upper_bound
 from floecat.types.errors import InvalidValueError
@@ -53,12 +56,12 @@ def _typed(logical: LogicalType, value: Any, *, smaller: bool) -> tuple[Any, boo
     """A value of the type, and whether it is exactly what some row has."""
     match logical.kind:
         case Kind.FLOAT | Kind.DOUBLE:
-            return float(value), True
+            return str(value), True  # a float's own text is that float
         case Kind.DECIMAL:
             return Decimal(str(value)), True
         case Kind.STRING:
             text = _text(value)
-            return text, len(text) < _TRUNCATED_FROM
+            return text, _java_length(text) < _TRUNCATED_FROM
         case Kind.BINARY:
             return value, isinstance(value, bytes)
         case Kind.DATE:
@@ -67,6 +70,30 @@ def _typed(logical: LogicalType, value: Any, *, smaller: bool) -> tuple[Any, boo
             return _moment(logical, value, smaller=smaller)
         case _:
             return value, True
+
+
+def _java_length(text: str) -> int:
+    """How long writers think it is: beyond the first 65,536, a character counts twice."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def widened_floats(low: Any, high: Any) -> tuple[Any, Any]:
+    """Bounds of a DOUBLE that was a FLOAT once: in old files `1.1` is the float of that text.
+
+    Which files are old isn't known, so each bound is the wider of its two meanings.
+    """
+    return _widest(low, min), _widest(high, max)
+
+
+def _widest(value: Any, choose: Callable[[float, float], float]) -> float | None:
+    if value is None:
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            as_float = float(np.float32(str(value)))
+        return choose(float(value), as_float)
+    except ValueError:
+        return None
 
 
 def _text(value: Any) -> str:
@@ -125,6 +152,6 @@ def _partition_typed(logical: LogicalType, text: str) -> Any:
         case Kind.INT:
             return int(text)
         case Kind.BINARY:
-            return text.encode("latin-1")
+            return text.encode("ascii")  # writers differ in what they make of other bytes
         case _:
             return text

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from floecat.connectors.iceberg.decoding import Schema, Wanted, read_number, records
+from floecat.connectors.iceberg.decoding import Schema, Wanted, records
+from floecat.connectors.iceberg.values import read_number
 
 _MAGIC: Final = b"Obj\x01"
 _SYNC_BYTES: Final = 16
@@ -71,28 +72,32 @@ class _Source:
         self._place = 0
 
     def at_end(self) -> bool:
-        self._fill(1)
+        if self._place == len(self._data):
+            self._fill(1)
         return self._place == len(self._data)
 
     def exactly(self, size: int) -> bytes:
-        self._fill(size)
-        found = self._data[self._place : self._place + size]
-        if len(found) != size:
-            raise EOFError("an Avro file ends in the middle")
-        self._place += size
+        end = self._place + size
+        if end > len(self._data):
+            self._fill(size)
+            end = size
+            if end > len(self._data):
+                raise EOFError("an Avro file ends in the middle")
+        found = self._data[self._place : end]
+        self._place = end
         return found
 
     def number(self) -> int:
-        self._fill(_NUMBER_BYTES)
+        if self._place + _NUMBER_BYTES > len(self._data):
+            self._fill(_NUMBER_BYTES)
         value, self._place = read_number(self._data, self._place)
         return value
 
     def _fill(self, size: int) -> None:
         """Have so many bytes at hand, as far as there are any."""
-        if len(self._data) - self._place < size:
-            rest = self._data[self._place :]
-            self._data = rest + self._stream.read(max(size - len(rest), _READ_BYTES))
-            self._place = 0
+        rest = self._data[self._place :]
+        self._data = rest + self._stream.read(max(size - len(rest), _READ_BYTES))
+        self._place = 0
 
 
 def _codec(name: str) -> Callable[[bytes], bytes]:

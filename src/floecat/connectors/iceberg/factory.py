@@ -115,11 +115,12 @@ REST: Final = IcebergFactory(
 GLUE: Final = IcebergFactory(
     kind_name="iceberg-glue",
     capabilities=_FLAT,
-    schemes=frozenset({"http", "https", "glue"}),
+    schemes=frozenset({"", "glue"}),
     open_catalog=opening.open_glue,
     own_options=(
-        ConnectorOption("region", "AWS region; by default that of the credentials"),
-        ConnectorOption("catalog-id", "AWS account of the catalog, when it isn't the caller's"),
+        ConnectorOption("glue.region", "region of the catalog; by default the credentials'"),
+        ConnectorOption("glue.endpoint", "another endpoint than the region's own"),
+        ConnectorOption("glue.catalog-id", "account of the catalog, when it isn't the caller's"),
     ),
 )
 SQL: Final = IcebergFactory(

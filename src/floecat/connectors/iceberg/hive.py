@@ -1,7 +1,9 @@
-"""Iceberg tables in a Hive metastore, through pyiceberg's thrift client."""
+"""Iceberg tables in a Hive metastore, through the thrift client that comes with pyiceberg."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from floecat.connectors.failures import connector_error
 from floecat.connectors.iceberg.catalog import Located, no_such_namespace, no_such_table
@@ -17,21 +19,29 @@ from floecat.connectors.spi.records import Namespace
 
 _GONE: Final = frozenset({"NoSuchObjectException", "UnknownDBException", "UnknownTableException"})
 _BATCH: Final = 200
+_PORT: Final = 9083
 
 
 class HiveCatalog:
     """Databases are namespaces of one level; tables of other formats aren't shown."""
 
-    def __init__(self, uri: str, access: FileAccess) -> None:
+    def __init__(self, uri: str, access: FileAccess, timeout: timedelta) -> None:
         try:
-            from pyiceberg.catalog.hive import _HiveClient  # noqa: PLC0415 - an extra
+            from hive_metastore import ThriftHiveMetastore  # noqa: PLC0415 - an extra
+            from thrift.protocol import TBinaryProtocol  # noqa: PLC0415
             from thrift.Thrift import TException  # noqa: PLC0415
+            from thrift.transport import TSocket, TTransport  # noqa: PLC0415
         except ImportError as error:
             raise missing_library("pyiceberg[hive]") from error
         self._errors = (TException, OSError)
         self._place = uri
         self._access = access
-        self._client = _HiveClient(uri)
+        parts = urlsplit(uri)
+        socket = TSocket.TSocket(parts.hostname, parts.port or _PORT)
+        socket.setTimeout(timeout.total_seconds() * 1000)
+        self._transport = TTransport.TBufferedTransport(socket)
+        protocol = TBinaryProtocol.TBinaryProtocol(self._transport)
+        self._client = ThriftHiveMetastore.Client(protocol)
 
     def namespaces(self) -> Iterable[Namespace]:
         return [(str(name),) for name in self._call("get_all_databases")]
@@ -69,15 +79,17 @@ class HiveCatalog:
         raise UnsupportedByConnectorError("a Hive metastore keeps no Iceberg views")
 
     def close(self) -> None:
-        """Each call has a connection of its own."""
+        self._transport.close()
 
     def _call(self, method: str, *arguments: Any, gone: ConnectorError | None = None) -> Any:
         try:
-            with self._client as client:
-                return getattr(client, method)(*arguments)
+            if not self._transport.isOpen():
+                self._transport.open()
+            return getattr(self._client, method)(*arguments)
         except self._errors as error:
             if gone is not None and type(error).__name__ in _GONE:
                 raise gone from error
+            self._transport.close()  # half an answer may be left in it
             raise self._failed(error) from error
 
     def _failed(self, error: BaseException) -> ConnectorError:

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from floecat.connectors.glue import glue_client
 from floecat.connectors.iceberg.access import own_access
 from floecat.connectors.iceberg.catalog import SourceCatalog
 from floecat.connectors.iceberg.errors import missing_library, reading
@@ -16,7 +17,6 @@ from floecat.connectors.spi.config import ConnectorConfig
 from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamProblem
 from floecat.connectors.spi.factory import ConnectorEnvironment
 from floecat.connectors.spi.records import Namespace
-from floecat.security.guard import scheme_of
 from floecat.security.http import GuardedClient
 
 _THRIFT: Final = frozenset({"thrift"})
@@ -38,30 +38,10 @@ def open_rest(config: ConnectorConfig, environment: ConnectorEnvironment) -> Sou
 
 
 def open_glue(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
-    """AWS's Glue, or what answers like it at an http: URI."""
-    try:
-        import boto3  # noqa: PLC0415 - an extra
-        from botocore.config import Config  # noqa: PLC0415
-    except ImportError as error:
-        raise missing_library("boto3") from error
-    endpoint = config.uri if scheme_of(config.uri) != "glue" else None
-    if endpoint:
-        with reading(config.uri):
-            environment.guard.check_url(endpoint)
-    keys = environment.auth.aws_keys()
-    if keys is None and not environment.guard.rules.aws_default_chain:
-        raise _bad("Glue needs AWS credentials: create the connector with aws credentials")
-    seconds = environment.timeout.total_seconds()
-    client = boto3.session.Session().client(
-        "glue",
-        endpoint_url=endpoint,
-        region_name=config.options.get("region") or (keys.region if keys else "") or None,
-        aws_access_key_id=keys.access_key_id.reveal() if keys else None,
-        aws_secret_access_key=keys.secret_access_key.reveal() if keys else None,
-        aws_session_token=keys.session_token.reveal() if keys and keys.session_token else None,
-        config=Config(connect_timeout=seconds, read_timeout=seconds, proxies=_proxies(environment)),
-    )
-    catalog_id = config.options.get("catalog-id", "")
+    """AWS's Glue, or what answers like it at another endpoint."""
+    with reading("Glue"):
+        client = glue_client(config, environment)
+    catalog_id = config.options.get("glue.catalog-id", "")
     return GlueCatalog(client, _access(config, environment), catalog_id)
 
 
@@ -81,18 +61,16 @@ def open_sql(config: ConnectorConfig, environment: ConnectorEnvironment) -> Sour
             url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
         else:
             environment.guard.check_host(url.host or "", url.port or 5432)
-            url = _with_password(url, config)
-    place = f"{config.uri}"
-    return SqlCatalog(
-        url, _access(config, environment), config.options.get("catalog-name", ""), place
-    )
+            url = _postgres(url, config)
+    name = config.options.get("catalog-name", "")
+    return SqlCatalog(url, _access(config, environment), name, config.uri)
 
 
 def open_hive(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
     """A metastore that speaks thrift."""
     with reading(config.uri):
         environment.guard.check_url(config.uri, _THRIFT)
-    return HiveCatalog(config.uri, _access(config, environment))
+    return HiveCatalog(config.uri, _access(config, environment), environment.timeout)
 
 
 def open_filesystem(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
@@ -116,17 +94,14 @@ def _access(config: ConnectorConfig, environment: ConnectorEnvironment) -> FileA
     return own_access(environment.guard.rules, environment.auth, config.options)
 
 
-def _with_password(url: Any, config: ConnectorConfig) -> Any:
+def _postgres(url: Any, config: ConnectorConfig) -> Any:
+    """With the driver that Floecat has, and credentials that the URI must not carry."""
     password = config.auth.secrets.get("password")
     return url.set(
+        drivername="postgresql+psycopg",
         username=config.options.get("user") or None,
         password=password.reveal() if password else None,
     )
-
-
-def _proxies(environment: ConnectorEnvironment) -> dict[str, str] | None:
-    proxy = environment.guard.rules.proxy
-    return {"http": proxy, "https": proxy} if proxy else None
 
 
 def _bad(message: str) -> PermanentUpstreamError:

@@ -82,13 +82,15 @@ class RestCatalog:
         place = f"{self._namespace(namespace)}/tables/{quote(name, safe='')}"
         answer = self._get_or(place, no_such_table(namespace, name))
         config = self._config | texts(answer, "config")
+        metadata: Document = get(answer, "metadata", dict)
         location = find(answer, "metadata-location", str) or ""
+        files = location or find(metadata, "location", str) or ""
         return Located(
             metadata_location=location,
             access=vended_access(
-                self._access, config, objects(answer, "storage-credentials"), location
+                self._access, config, objects(answer, "storage-credentials"), files
             ),
-            document=get(answer, "metadata", dict),
+            document=metadata,
         )
 
     def find_view(self, namespace: Namespace, name: str) -> Located:

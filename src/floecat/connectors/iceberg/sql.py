@@ -1,5 +1,6 @@
 """Catalogs in a SQL database, in the tables that Iceberg's JDBC catalog and pyiceberg share."""
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -14,7 +15,13 @@ from floecat.connectors.iceberg.catalog import (
 )
 from floecat.connectors.iceberg.errors import missing_library
 from floecat.connectors.spi.access import FileAccess
-from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamGoneError, UpstreamProblem
+from floecat.connectors.spi.errors import (
+    ConnectorError,
+    PermanentUpstreamError,
+    TransientUpstreamError,
+    UpstreamGoneError,
+    UpstreamProblem,
+)
 from floecat.connectors.spi.records import Namespace
 
 _TABLES: Final = "iceberg_tables"
@@ -28,6 +35,23 @@ _RELATIONS: Final = (
     "SELECT * FROM iceberg_tables WHERE catalog_name = :catalog AND table_namespace = :namespace"
 )
 _VIEW: Final = "VIEW"
+_REFUSALS: Final = (
+    (
+        re.compile(r"authentication failed|no password|role .* does not exist"),
+        UpstreamProblem.UNAUTHENTICATED,
+        "the database doesn't accept user and password",
+    ),
+    (
+        re.compile(r"unable to open database file|database .* does not exist"),
+        UpstreamProblem.NO_SUCH_WAREHOUSE,
+        "there is no such database",
+    ),
+    (
+        re.compile(r"file is not a database|malformed"),
+        UpstreamProblem.NO_SUCH_WAREHOUSE,
+        "it isn't a database",
+    ),
+)
 
 
 class SqlCatalog:
@@ -108,8 +132,14 @@ class SqlCatalog:
         except self._library.exc.SQLAlchemyError as error:
             raise self._failed(error) from error
 
-    def _failed(self, error: BaseException) -> Exception:
-        return connector_error(error, self._place)
+    def _failed(self, error: BaseException) -> ConnectorError:
+        """Drivers say what is wrong in words only; what they can't say may pass."""
+        if not isinstance(error, self._library.exc.OperationalError):
+            return connector_error(error, self._place)
+        for words, problem, hint in _REFUSALS:
+            if words.search(str(error)):
+                return PermanentUpstreamError(f"{self._place}: {hint}", problem)
+        return TransientUpstreamError(f"the database {self._place} can't be reached or is busy")
 
 
 def _is_view(row: Any) -> bool:

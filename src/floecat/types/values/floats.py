@@ -158,4 +158,5 @@ def _nearest_float(number: float | Decimal) -> float:
 
 
 def _next_float(value: float, towards: float) -> float:
-    return float(np.nextafter(np.float32(value), np.float32(towards)))
+    with np.errstate(over="ignore"):  # behind the largest comes infinity
+        return float(np.nextafter(np.float32(value), np.float32(towards)))

@@ -45,6 +45,8 @@ class DeltaLog:
         """One version."""
         for version in self.versions(frozenset({number})):
             return version
+        if number in self.listing.commits:
+            raise BrokenTableError(f"the log of {self.files.root} has a gap before {number}")
         raise UpstreamGoneError(f"{self.files.root} has no version {number}")
 
     def versions(self, wanted: frozenset[int]) -> Iterator[Version]:

@@ -1,0 +1,203 @@
+"""What the queue does on its own: lapsed leases, children of plans, cancellations, old trees.
+
+Each step is one commit that moves a cursor or removes a row; stopped anywhere, the rows that are
+left say what is left to do. Any number of processes may do it at once.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final, Protocol
+
+from ai.floedb.floecat.reconciler.stored_pb2 import StoredExpansion, StoredJob, StoredLease
+from floecat.errors import AbortedError
+from floecat.reconciler import keys
+from floecat.reconciler.jobs import child_id
+from floecat.reconciler.states import WAITING
+from floecat.reconciler.store.canonical import find_job
+from floecat.reconciler.store.leasing import is_leased
+from floecat.reconciler.store.plans import Plans
+from floecat.reconciler.store.queue import ReadyQueue
+from floecat.reconciler.transactions import Transaction, transact
+from floecat.storage.kv.port import Key, KeyValueStore, Record
+
+_CHILDREN: Final = 12
+"""Children per commit: each takes a few operations, and a commit has a hundred."""
+_STOPPED: Final = 5
+"""Children told per commit that they are cancelled: each may have a lane, and children."""
+
+
+class Jobs(Protocol):
+    """What the background work asks of the store."""
+
+    def cancel_in(self, tx: Transaction, job: StoredJob, reason: str) -> None: ...
+    def lease_expired(self, tx: Transaction, job: StoredJob) -> None: ...
+    def new_child(self, tx: Transaction, parent: StoredJob, child: StoredJob) -> None: ...
+
+
+class Background:
+    """The queue's housekeeping."""
+
+    def __init__(
+        self,
+        kv: KeyValueStore,
+        queue: ReadyQueue,
+        plans: Plans,
+        now_ms: Callable[[], int],
+        jobs: Jobs,
+    ) -> None:
+        self._kv = kv
+        self._queue = queue
+        self._plans = plans
+        self._now_ms = now_ms
+        self._jobs = jobs
+
+    def reclaim(self, limit: int) -> int:
+        """Take jobs back whose leases have expired; how many rows were looked at."""
+        looked = 0
+        for record in self._due("expiry", limit):
+            _, account, job_id = record.key.sort.split("/")
+            with suppress(AbortedError):
+                transact(self._kv, lambda tx: self._reclaim(tx, record.key, account, job_id))  # noqa: B023
+            looked += 1
+        return looked
+
+    def expand(self, limit: int) -> int:
+        """Make some children of each accepted plan; how many plans aren't done."""
+        left = 0
+        for record in self._rows("expand", limit):
+            account, job_id = record.key.sort.split("/")
+            done = transact(self._kv, lambda tx: self._expand(tx, record.key, account, job_id))  # noqa: B023
+            left += not done
+        return left
+
+    def spread_cancellations(self, limit: int) -> int:
+        """Tell some children of each stopped job; how many jobs aren't done."""
+        left = 0
+        for record in self._rows("cancel", limit):
+            account, job_id = record.key.sort.split("/")
+            done = transact(self._kv, lambda tx: self._spread(tx, record.key, account, job_id))  # noqa: B023
+            left += not done
+        return left
+
+    def expire(self, limit: int) -> int:
+        """Forget some of each old tree; how many trees aren't gone."""
+        left = 0
+        for record in self._due("finished", limit):
+            _, account, job_id = record.key.sort.split("/")
+            left += not self._forget_tree(record.key, account, job_id)
+        return left
+
+    def _reclaim(self, tx: Transaction, row: Key, account: str, job_id: str) -> None:
+        if tx.get(row) is None:
+            return
+        value = tx.get(keys.lease(account, job_id))
+        held = StoredLease.FromString(value) if value is not None else None
+        tx.delete(row)
+        if held is None or keys.expiry(held.filed_ms, account, job_id) != row:
+            return
+        if held.expires_ms > self._now_ms():
+            # It was renewed since: look again when that is over.
+            held.filed_ms = held.expires_ms
+            tx.put(keys.lease(account, job_id), held.SerializeToString())
+            tx.put(keys.expiry(held.expires_ms, account, job_id), b"")
+            return
+        job = find_job(tx, account, job_id)
+        if job is not None and is_leased(job):
+            self._jobs.lease_expired(tx, job)
+
+    def _expand(self, tx: Transaction, row: Key, account: str, job_id: str) -> bool:
+        value = tx.get(row)
+        parent = find_job(tx, account, job_id)
+        if value is None:
+            return True
+        if parent is None or parent.state != WAITING:
+            tx.delete(row)
+            return True
+        cursor = StoredExpansion.FromString(value)
+        for planned, offset in self._plans.read(parent.plan, cursor.offset, _CHILDREN):
+            child = StoredJob(
+                job_id=child_id(job_id, cursor.next_ordinal),
+                account_id=account,
+                kind=planned.kind,
+                ancestors=[job_id, *parent.ancestors],
+                ordinal=cursor.next_ordinal,
+                execution_policy=parent.execution_policy,
+                lane=planned.lane,
+                task=planned.task,
+                connector_id=parent.connector_id,
+            )
+            self._jobs.new_child(tx, parent, child)
+            cursor.next_ordinal += 1
+            cursor.offset = offset
+        if cursor.next_ordinal >= parent.children_total:
+            tx.delete(row)
+            return True
+        tx.put(row, cursor.SerializeToString())
+        return False
+
+    def _spread(self, tx: Transaction, row: Key, account: str, job_id: str) -> bool:
+        value = tx.get(row)
+        parent = find_job(tx, account, job_id)
+        if value is None or parent is None:
+            tx.delete(row)
+            return True
+        start = int(value)
+        end = min(start + _STOPPED, parent.children_total)
+        for ordinal in range(start, end):
+            child = find_job(tx, account, child_id(job_id, ordinal))
+            if child is None:
+                end = parent.children_total  # they are made in order, and no more are made
+                break
+            self._jobs.cancel_in(tx, child, "what it belongs to has ended")
+        if end < parent.children_total:
+            tx.put(row, str(end).encode())
+            return False
+        tx.delete(row)
+        for slot in range(keys.OPEN_SLICES):
+            tx.delete(keys.open_slice(account, job_id, slot))
+        return True
+
+    def _forget_tree(self, row: Key, account: str, job_id: str) -> bool:
+        """Deepest first, so that a tree that is half gone can still be found from its root."""
+        tx = Transaction(self._kv)
+        root = find_job(tx, account, job_id)
+        if root is not None and self._forget_below(root):
+            return False
+
+        def work(tx: Transaction) -> None:
+            found = find_job(tx, account, job_id)
+            if found is not None:
+                self._forget(tx, found)
+                tx.delete(keys.root(account, found.created_ms, job_id))
+            tx.delete(row)
+
+        transact(self._kv, work)
+        return True
+
+    def _forget_below(self, job: StoredJob) -> bool:
+        """Forget a page of what lies below a job; whether there was anything."""
+        for ordinal in range(job.children_total):
+            tx = Transaction(self._kv)
+            child = find_job(tx, job.account_id, child_id(job.job_id, ordinal))
+            if child is None:
+                continue
+            if not self._forget_below(child):
+                transact(self._kv, lambda tx: self._forget(tx, child))  # noqa: B023
+            return True
+        return False
+
+    def _forget(self, tx: Transaction, job: StoredJob) -> None:
+        tx.delete(keys.job(job.account_id, job.job_id))
+        tx.delete(keys.gate(job.account_id, job.job_id))
+        tx.delete(keys.cancellation(job.account_id, job.job_id))
+
+    def _due(self, area: str, limit: int) -> Iterator[Record]:
+        """Rows whose time has come, sorted by it."""
+        now = self._now_ms()
+        for record in self._rows(area, limit):
+            if int(record.key.sort.partition("/")[0]) <= now:
+                yield record
+
+    def _rows(self, area: str, limit: int) -> Iterator[Record]:
+        for partition in keys.work_partitions(area):
+            yield from self._kv.scan(partition, limit=limit)
