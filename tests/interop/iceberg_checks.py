@@ -109,6 +109,18 @@ class NestedChecks:
             assert list(connector.list_tables(deep[:2])) == []
             assert connector.describe(deep, "bottom").columns
 
+    @pytest.mark.parametrize(
+        ("namespace", "name"),
+        [("with space", "näme"), ("plus+", "more.dots")],
+    )
+    def test_names_of_other_characters(self, lake: Lake, namespace: str, name: str) -> None:
+        lake.catalog.create_namespace((namespace,))
+        lake.catalog.create_table((namespace, name), lake.table(EMPTY).schema())
+        with lake.open() as connector:
+            assert (namespace,) in set(connector.list_namespaces())
+            assert list(connector.list_tables((namespace,))) == [name]
+            assert connector.describe((namespace,), name).columns
+
 
 class ViewChecks:
     """For servers with views, `add_view` having been called."""

@@ -21,12 +21,8 @@ def lake(moto: Moto, bucket: str) -> Iterator[Lake]:
     properties |= {"glue.endpoint": moto.endpoint, "s3.endpoint": moto.endpoint}
     catalog = GlueCatalog("glue", **properties, warehouse=f"s3://{bucket}/warehouse")
     fill(catalog, {"location": f"s3://{bucket}/warehouse/{NAMESPACE}"})
-    config = ConnectorConfig(
-        kind_name="iceberg-glue",
-        uri=moto.endpoint,
-        options={"s3.endpoint": moto.endpoint},
-        auth=aws_auth(),
-    )
+    options = {"glue.endpoint": moto.endpoint, "s3.endpoint": moto.endpoint}
+    config = ConnectorConfig(kind_name="iceberg-glue", uri="", options=options, auth=aws_auth())
     yield Lake(catalog=catalog, open=lambda: open_configured(config))
     catalog.close()
     catalog.glue.close()

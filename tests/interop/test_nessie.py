@@ -10,7 +10,7 @@ from pyiceberg.schema import Schema
 from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
 from tests.interop.iceberg_checks import IcebergServerChecks, NestedChecks, ViewChecks
-from tests.interop.iceberg_lake import Lake, add_view, fill
+from tests.interop.iceberg_lake import NAMESPACE, ORDERS, Lake, add_view, fill
 from tests.support.connectors import open_configured
 from tests.support.moto import Moto
 from tests.support.servers.nessie import WAREHOUSE, running_nessie
@@ -40,6 +40,13 @@ def lake(server: str) -> Iterator[Lake]:
 
 class TestNessie(IcebergServerChecks, NestedChecks, ViewChecks):
     keeps_history = False  # its history is that of the whole catalog, in its own commits
+
+    def test_files_are_read_with_keys_that_nessie_lends(self, lake: Lake) -> None:
+        with lake.open() as connector:
+            access = connector.file_access((NAMESPACE,), ORDERS)
+        assert access.access_key_id is not None
+        assert access.session_token is not None
+        assert access.endpoint == lake.table(ORDERS).io.properties["s3.endpoint"]
 
 
 class _LastColumnIds(HTTPAdapter):

@@ -59,18 +59,21 @@ def fetch(name: str, artifacts: Sequence[Artifact]) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "pom.xml").write_text(pom)
-    done = subprocess.run(
-        [*_COPY, "-DoutputDirectory=lib"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=FETCH_SECONDS,
-    )
-    if done.returncode != 0:
-        raise ServerUnavailableError(f"mvn: {_reason(done.stdout + done.stderr)}")
+    _copy(folder)
     stamp.write_text(pom)
     return folder / "lib"
+
+
+def _copy(folder: Path) -> None:
+    command = [*_COPY, "-DoutputDirectory=lib"]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=FETCH_SECONDS
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ServerUnavailableError(f"mvn didn't finish within {FETCH_SECONDS} s") from error
+    if done.returncode != 0:
+        raise ServerUnavailableError(f"mvn: {_reason(done.stdout + done.stderr)}")
 
 
 def require_programs(*programs: str) -> None:

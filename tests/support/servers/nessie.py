@@ -50,6 +50,9 @@ def _settings(port: int, endpoint: str, location: str) -> Mapping[str, str]:
         f"{s3}.path-style-access": "true",
         f"{s3}.region": "us-east-1",
         f"{s3}.access-key": "urn:nessie-secret:quarkus:floecat.keys",
+        f"{s3}.sts-endpoint": endpoint,
+        f"{s3}.client-iam.enabled": "true",
+        f"{s3}.client-iam.assume-role": "arn:aws:iam::123456789012:role/floecat",
         "floecat.keys.name": "testing",
         "floecat.keys.secret": "testing",
     }
