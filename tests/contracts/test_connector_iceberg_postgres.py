@@ -6,10 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from sqlalchemy.engine import make_url
 from tests.support.postgres import Postgres
 from tests.support.tcp_proxy import CommitLosingProxy
 
 from floecat.connectors.auth.providers import NoAuthProvider
+from floecat.connectors.iceberg import opening
 from floecat.connectors.iceberg.factory import SQL
 from floecat.connectors.spi.config import ConnectorConfig, ResolvedAuth
 from floecat.connectors.spi.connector import FloecatConnector
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.postgres
 def connect(uri: str, root: Path) -> FloecatConnector:
     rules = OutboundRules(private_addresses=True, file_roots=(root,))
     environment = ConnectorEnvironment(auth=NoAuthProvider(), guard=OutboundGuard(rules))
-    auth = ResolvedAuth(secrets={"password": Secret("not asked for")})
+    auth = ResolvedAuth(scheme="bearer", secrets={"token": Secret("not asked for")})
     options = {"user": "postgres", "catalog-name": "mine"}
     config = ConnectorConfig(kind_name=SQL.kind_name, uri=uri, options=options, auth=auth)
     return SQL.create(config, environment)
@@ -72,3 +74,13 @@ def test_failures_are_told_apart_and_hold_no_password(
     assert missing.value.problem is UpstreamProblem.NO_SUCH_WAREHOUSE
     for raised in (passing, missing):
         assert "not asked for" not in raised.value.message
+
+
+def test_the_token_is_the_databases_password() -> None:
+    auth = ResolvedAuth(scheme="bearer", secrets={"token": Secret("hunter2")})
+    config = ConnectorConfig(
+        kind_name=SQL.kind_name, uri="postgresql://db/lake", options={"user": "me"}, auth=auth
+    )
+    url = opening._postgres(make_url(config.uri), config)
+    assert (url.username, url.password, url.host) == ("me", "hunter2", "db")
+    assert "hunter2" not in str(url)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from floecat.connectors.delta.log.actions import Metadata
+from floecat.connectors.delta.log.actions import UNREADABLE, Metadata
 from floecat.connectors.spi.columns import ColumnPath, SourceColumn
 from floecat.connectors.spi.errors import BrokenTableError
 from floecat.types.errors import InvalidTypeError, UnsupportedTypeError
@@ -63,7 +63,7 @@ def read_schema(metadata: Metadata, table: str) -> DeltaSchema:
         columns = tuple(walk.leaves(struct["fields"], (), ()))
     except (UnsupportedTypeError, InvalidTypeError) as error:
         raise BrokenTableError(f"{table}: {error.message}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         raise BrokenTableError(f"the schema of {table} can't be read") from error
     return DeltaSchema(columns, tuple(walk.fields), _partitions(metadata, columns, table))
 

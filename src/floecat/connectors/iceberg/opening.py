@@ -1,6 +1,7 @@
 """Opening catalogs: every address passes the guard before anything connects to it."""
 
 from typing import Any, Final
+from urllib.parse import quote
 
 from floecat.connectors.glue import glue_client
 from floecat.connectors.iceberg.access import own_access
@@ -57,7 +58,7 @@ def open_sql(config: ConnectorConfig, environment: ConnectorEnvironment) -> Sour
         raise _bad("the URI carries a user or password: give them apart from it")
     with reading(config.uri):
         if url.get_backend_name() == "sqlite":
-            path = environment.guard.check_path(url.database or "")
+            path = quote(str(environment.guard.check_path(url.database or "")))
             url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
         else:
             environment.guard.check_host(url.host or "", url.port or 5432)
@@ -95,8 +96,8 @@ def _access(config: ConnectorConfig, environment: ConnectorEnvironment) -> FileA
 
 
 def _postgres(url: Any, config: ConnectorConfig) -> Any:
-    """With the driver that Floecat has, and credentials that the URI must not carry."""
-    password = config.auth.secrets.get("password")
+    """With the driver that Floecat has, and the password that the URI must not carry."""
+    password = config.auth.secrets.get("token")
     return url.set(
         drivername="postgresql+psycopg",
         username=config.options.get("user") or None,

@@ -209,6 +209,14 @@ def test_pyicebergs_own_sql_catalog(tmp_path: Path) -> None:
         other.engine.dispose()
 
 
+def test_a_database_may_be_called_anything(tmp_path: Path) -> None:
+    odd = tmp_path / "50% #1" / "lake.db"
+    odd.parent.mkdir()
+    odd.write_bytes((iceberg_root() / "catalog.db").read_bytes())
+    with open_at(SQL, f"sqlite:///{odd}", tmp_path) as connector:
+        assert list(connector.list_namespaces()) == [("sales",), ("sales", "eu")]
+
+
 def test_a_database_without_a_catalog_says_so(tmp_path: Path) -> None:
     (tmp_path / "empty.db").touch()
     with pytest.raises(PermanentUpstreamError) as raised:

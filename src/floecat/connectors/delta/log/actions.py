@@ -27,6 +27,9 @@ KNOWN_FEATURES: Final = frozenset(
 """What a reader of metadata has to know about, and this one does."""
 _MAX_READER: Final = 3
 
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading something of another form raises."""
+
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
@@ -133,7 +136,7 @@ def read_commit(content: bytes, place: str) -> Iterator[Action]:
             continue
         try:
             yield from read_action(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except UNREADABLE as error:
             raise BrokenTableError(f"line {number} of {place} can't be read") from error
 
 
@@ -142,7 +145,7 @@ def read_action(action: Json) -> Iterator[Action]:
     if (add := action.get("add")) is not None:
         yield read_add(add)
     elif (remove := action.get("remove")) is not None:
-        yield Remove(remove["path"], _vector(remove.get("deletionVector")))
+        yield Remove(_string(remove["path"]), _vector(remove.get("deletionVector")))
     elif (metadata := action.get("metaData")) is not None:
         yield _metadata(metadata)
     elif (protocol := action.get("protocol")) is not None:
@@ -154,13 +157,13 @@ def read_action(action: Json) -> Iterator[Action]:
 def read_add(add: Json) -> Add:
     """An add action, of a commit or of a checkpoint."""
     return Add(
-        path=add["path"],
-        size=int(add["size"]),
-        modified_ms=int(add["modificationTime"]),
-        partition_values=dict(add.get("partitionValues") or {}),
+        path=_string(add["path"]),
+        size=_number(add["size"]) or 0,
+        modified_ms=_number(add["modificationTime"]) or 0,
+        partition_values=_strings(add.get("partitionValues") or {}),
         stats=_stats(add),
         vector=_vector(add.get("deletionVector")),
-        base_row_id=add.get("baseRowId"),
+        base_row_id=_number(add.get("baseRowId")),
     )
 
 
@@ -177,23 +180,41 @@ def _vector(given: Json | None) -> DeletionVector | None:
     if given is None:
         return None
     return DeletionVector(
-        storage=given["storageType"],
-        path_or_data=given["pathOrInlineDv"],
-        size=int(given["sizeInBytes"]),
-        cardinality=int(given["cardinality"]),
-        offset=given.get("offset"),
+        storage=_string(given["storageType"]),
+        path_or_data=_string(given["pathOrInlineDv"]),
+        size=_number(given["sizeInBytes"]) or 0,
+        cardinality=_number(given["cardinality"]) or 0,
+        offset=_number(given.get("offset")),
     )
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not text")
+    return value
+
+
+def _number(value: object) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or not -(2**63) <= value < 2**63:
+        raise TypeError("not a number of 64 bits")
+    return value
+
+
+def _strings(values: Mapping[str, Any]) -> dict[str, str | None]:
+    return {name: None if value is None else _string(value) for name, value in values.items()}
 
 
 def _metadata(given: Json) -> Metadata:
     return Metadata(
-        table_id=given["id"],
-        schema_json=given["schemaString"],
-        partition_columns=tuple(given.get("partitionColumns") or ()),
-        configuration=dict(given.get("configuration") or {}),
-        name=given.get("name") or "",
-        description=given.get("description") or "",
-        created_ms=given.get("createdTime"),
+        table_id=_string(given["id"]),
+        schema_json=_string(given["schemaString"]),
+        partition_columns=tuple(_string(c) for c in given.get("partitionColumns") or ()),
+        configuration={k: str(v) for k, v in (given.get("configuration") or {}).items()},
+        name=str(given.get("name") or ""),
+        description=str(given.get("description") or ""),
+        created_ms=_number(given.get("createdTime")),
         raw=given,
     )
 

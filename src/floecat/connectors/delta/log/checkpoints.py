@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from floecat.connectors.delta.log.actions import (
+    UNREADABLE,
     Action,
     Add,
     Json,
@@ -56,7 +57,7 @@ def _adds_in(files: TableFiles, path: str, *, with_statistics: bool) -> Iterator
     for row in _rows(files, path, {"add": wanted}):
         try:
             yield read_add(row["add"])
-        except (ValueError, KeyError, TypeError) as error:
+        except UNREADABLE as error:
             raise BrokenTableError(f"a file listed in {path} can't be read") from error
 
 
@@ -74,19 +75,25 @@ def _actions(files: TableFiles, path: str, kinds: tuple[str, ...]) -> Iterator[A
         yield from _json_actions(files, path)
         return
     for row in _rows(files, path, dict.fromkeys(kinds)):
-        yield from read_action(row)
+        try:
+            yield from read_action(row)
+        except UNREADABLE as error:
+            raise BrokenTableError(f"{path} can't be read") from error
 
 
 def _json_actions(files: TableFiles, path: str) -> Iterator[Action]:
     for row in _json_rows(files, path):
-        yield from read_action(row)
+        try:
+            yield from read_action(row)
+        except UNREADABLE as error:
+            raise BrokenTableError(f"{path} can't be read") from error
 
 
 def _json_rows(files: TableFiles, path: str) -> Iterator[Json]:
     for line in files.read(path).splitlines():
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BrokenTableError(f"{path} can't be read") from error
         if isinstance(row, dict):
             yield row

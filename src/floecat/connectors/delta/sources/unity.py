@@ -34,6 +34,7 @@ class UnitySource:
 
     def __init__(self, config: ConnectorConfig, environment: ConnectorEnvironment) -> None:
         self._base = config.uri.rstrip("/")
+        self._place = f"Unity Catalog at {self._base}"
         self._only = config.options.get("catalog", "")
         self._region = config.options.get("s3.region")
         self._endpoint = config.options.get("s3.endpoint")
@@ -61,13 +62,13 @@ class UnitySource:
         if _is_view(table):
             raise UpstreamGoneError(f"{'.'.join((*namespace, name))} is a view, not a table")
         root = table.get("storage_location")
-        if not root:
+        if not isinstance(root, str) or not root:
             raise BrokenTableError(f"{'.'.join((*namespace, name))} has no storage location")
         return TableLocation(
             root=root,
             access=self._access(root, table),
-            description=table.get("comment") or "",
-            properties={k: str(v) for k, v in (table.get("properties") or {}).items()},
+            description=str(table.get("comment") or ""),
+            properties=_properties(table),
         )
 
     def describe_view(self, namespace: Namespace, name: str) -> ViewDescriptor:
@@ -78,13 +79,13 @@ class UnitySource:
             namespace=namespace,
             name=name,
             sql_definitions=(
-                ViewSqlDefinition(dialect="spark", sql=view.get("view_definition") or ""),
+                ViewSqlDefinition(dialect="spark", sql=str(view.get("view_definition") or "")),
             ),
-            output_columns=tuple(_view_column(column) for column in view.get("columns") or ()),
+            output_columns=tuple(_view_column(c) for c in self._rows(view.get("columns") or [])),
             default_catalog=namespace[0],
             default_namespace=namespace[1:],
-            description=view.get("comment") or "",
-            properties={k: str(v) for k, v in (view.get("properties") or {}).items()},
+            description=str(view.get("comment") or ""),
+            properties=_properties(view),
         )
 
     def close(self) -> None:
@@ -140,11 +141,20 @@ class UnitySource:
         for _ in range(_MAX_PAGES):
             query = {**filters, **({"page_token": token} if token else {})}
             answer = self._get(f"{what}?{urlencode(query)}" if query else what)
-            yield from answer.get(what) or ()
-            token = answer.get("next_page_token") or ""
+            yield from self._rows(answer.get(what) or [])
+            token = str(answer.get("next_page_token") or "")
             if not token:
                 return
         raise BrokenTableError("Unity Catalog's listing doesn't end")
+
+    def _rows(self, listed: Any) -> list[Mapping[str, Any]]:
+        """What a listing lists, if it has the form of one."""
+        if not isinstance(listed, list) or not all(_is_named(row) for row in listed):
+            raise self._senseless("it isn't a list of things with names")
+        return listed
+
+    def _senseless(self, why: str) -> ConnectorError:
+        return connector_error(ValueError(f"its answer makes no sense: {why}"), self._place)
 
     def _get(self, path: str, gone: str = "") -> Mapping[str, Any]:
         return self._ask("GET", path, gone=gone)
@@ -152,39 +162,47 @@ class UnitySource:
     def _ask(self, method: str, path: str, *, gone: str = "", **content: Any) -> Mapping[str, Any]:
         url = f"{self._base}{_API}/{path}"
         request = OutgoingRequest(method, url)
-        place = f"Unity Catalog at {self._base}"
         try:
             headers = dict(self._environment.auth.headers_for(request))
             response = self._client.request(method, url, headers=headers, **content)
             if response.status_code == httpx.codes.NOT_FOUND and gone:
                 raise UpstreamGoneError(gone)
             if response.status_code != httpx.codes.OK:
-                raise of_status(response.status_code, place, detail=_detail(response))
+                raise of_status(response.status_code, self._place, detail=_detail(response))
             answer = response.json()
         except ConnectorError:
             raise
-        except (httpx.HTTPError, OSError, FloecatError, ValueError) as error:
-            raise connector_error(error, place) from error
+        except (httpx.HTTPError, OSError, FloecatError, ValueError, RecursionError) as error:
+            raise connector_error(error, self._place) from error
         if not isinstance(answer, dict):
-            raise connector_error(ValueError("its answer isn't a JSON object"), place)
+            raise self._senseless("it isn't a JSON object")
         return answer
+
+
+def _is_named(row: object) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("name"), str)
 
 
 def _is_view(table: Mapping[str, Any]) -> bool:
     return table.get("table_type") in _VIEWS
 
 
+def _properties(relation: Mapping[str, Any]) -> dict[str, str]:
+    given = relation.get("properties")
+    return {str(k): str(v) for k, v in given.items()} if isinstance(given, dict) else {}
+
+
 def _view_column(column: Mapping[str, Any]) -> ViewColumn:
-    text = column.get("type_text") or ""
+    text = str(column.get("type_text") or "")
     try:
         logical = to_message(parse_type(text))
     except (InvalidTypeError, UnsupportedTypeError):
         logical = None
     return ViewColumn(
-        name=column.get("name") or "",
+        name=column["name"],
         type=logical,
-        nullable=column.get("nullable", True),
-        comment=column.get("comment") or "",
+        nullable=bool(column.get("nullable", True)),
+        comment=str(column.get("comment") or ""),
     )
 
 
@@ -192,7 +210,7 @@ def _detail(response: httpx.Response) -> str:
     """What the server says went wrong, short."""
     try:
         message = response.json().get("message") or ""
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return ""
     return str(message).splitlines()[0][:200] if message else ""
 
