@@ -55,8 +55,8 @@ lock: setup  ## resolve pyproject.toml anew into requirements/
 bench: setup  ## measured comparisons against peers; writes build/bench.json
 	@$(BIN)/python -m bench $(ARGS)
 
-interop: setup  ## the same contracts against servers fetched with Maven
-	@$(BIN)/python -m pytest -m interop $(ARGS)
+interop: setup  ## the same contracts against running servers, fetched with Maven; a row for each
+	@$(BIN)/python -m pytest -m interop -r fE $(ARGS)
 
 soak: setup  ## the long versions: more kills, more seeds, more rows
 	@SOAK=1 $(PYTEST) -m "not interop" $(ARGS)

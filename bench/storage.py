@@ -14,8 +14,8 @@ from itertools import count
 from pathlib import Path
 
 import apsw
-from tests.support.dynamodb_local import FOLDER, running_dynamodb_local
 from tests.support.postgres import NOT_FOUND, find_programs, running_postgres
+from tests.support.servers.dynamodb_local import is_fetched, running_dynamodb_local
 
 from bench.report import Measurement, Report
 from floecat.storage.kv.dynamodb import DynamoDbKeyValueStore, DynamoDbOptions
@@ -128,7 +128,7 @@ def backends(folder: Path) -> Iterator[dict[str, KeyValueStore]]:
             found["postgres"] = PostgresKeyValueStore(server.dsn)
         else:
             print(f"without PostgreSQL: {NOT_FOUND}")
-        if (FOLDER / "fetched").exists():
+        if is_fetched():
             os.environ |= {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
             endpoint = stack.enter_context(running_dynamodb_local())
             options = DynamoDbOptions("bench", region="us-east-1", endpoint=endpoint)

@@ -13,7 +13,7 @@ from tests.support.postgres import NOT_FOUND, Postgres, find_programs, running_p
 hypothesis.settings.register_profile("floecat", deadline=None)
 hypothesis.settings.load_profile("floecat")
 
-pytest.register_assert_rewrite("tests.contracts")
+pytest.register_assert_rewrite("tests.contracts", "tests.interop")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -5,17 +5,15 @@ from collections.abc import Iterator
 import pytest
 from tests.contracts.ambiguity_contract import HiddenAmbiguityContract
 from tests.contracts.dynamodb_contract import DynamoDbAmbiguityContract, DynamoDbContract
-from tests.support.dynamodb_local import missing_programs, running_dynamodb_local
+from tests.support.servers.dynamodb_local import running_dynamodb_local
+from tests.support.servers.starting import started
 
-pytestmark = pytest.mark.interop
+pytestmark = pytest.mark.interop("DynamoDB Local (storage)")
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    if missing := missing_programs():
-        pytest.skip(f"DynamoDB Local needs {' and '.join(missing)}")
-    with running_dynamodb_local() as url:
-        yield url
+    yield from started(running_dynamodb_local())
 
 
 class TestDynamoDbLocal(DynamoDbContract):

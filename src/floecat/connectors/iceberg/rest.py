@@ -64,7 +64,8 @@ class RestCatalog:
         self._config = merged
         self._separator = merged.get("namespace-separator", quote(_SEPARATOR, safe=""))
         prefix = merged.get("prefix", "")
-        self._prefix = f"{quote(prefix, safe='/')}/" if prefix else ""
+        # Servers write it as it stands in a path: what is encoded already stays so.
+        self._prefix = f"{quote(prefix, safe='/%')}/" if prefix else ""
 
     def namespaces(self) -> Iterable[Namespace]:
         return self._below(())
@@ -124,9 +125,17 @@ class RestCatalog:
     def _names(self, place: str, namespace: Namespace) -> list[str]:
         try:
             with understanding(self._base):
-                return [str(found["name"]) for found in self._pages(place, "identifiers", {})]
+                names = [str(found["name"]) for found in self._pages(place, "identifiers", {})]
         except UpstreamGoneError:
             raise no_such_namespace(namespace) from None
+        if not names:
+            self._require_namespace(namespace)
+        return names
+
+    def _require_namespace(self, namespace: Namespace) -> None:
+        """Some servers list nothing where there is no such namespace, rather than say so."""
+        if self._offers("GET /v1/{prefix}/namespaces/{namespace}"):
+            self._get_or(self._namespace(namespace), no_such_namespace(namespace))
 
     def _pages(self, place: str, key: str, query: Mapping[str, str]) -> Iterator[Any]:
         token = ""

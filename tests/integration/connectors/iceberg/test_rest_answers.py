@@ -64,6 +64,29 @@ def test_prefix_separator_and_token_are_used() -> None:
     assert all(request.headers["Authorization"] == "Bearer s3cret" for request in asked)
 
 
+def test_a_prefix_that_is_encoded_already_stays_so() -> None:
+    answers = {
+        "/v1/config": {"overrides": {"prefix": "main%7Cthe lake"}},
+        "/v1/main%7Cthe%20lake/namespaces/a/tables": {"identifiers": [{"name": "t"}]},
+    }
+    with answering(serve(answers)) as (uri, _), connect(uri) as connector:
+        assert list(connector.list_tables(("a",))) == ["t"]
+
+
+def test_an_empty_listing_may_mean_no_such_namespace() -> None:
+    nothing: dict[str, Any] = {"identifiers": []}
+    answers = {
+        "/v1/config": {},
+        "/v1/namespaces/missing/tables": nothing,
+        "/v1/namespaces/empty/tables": nothing,
+        "/v1/namespaces/empty": {"namespace": ["empty"]},
+    }
+    with answering(serve(answers)) as (uri, _), connect(uri) as connector:
+        assert list(connector.list_tables(("empty",))) == []
+        with pytest.raises(UpstreamGoneError):
+            list(connector.list_tables(("missing",)))
+
+
 def test_pages_are_followed_to_their_end() -> None:
     def namespaces(asked: Asked) -> Any:
         if "parent" in asked.query:
