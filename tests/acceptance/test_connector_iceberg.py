@@ -6,6 +6,8 @@ import pytest
 from tests.support.cli import Cli, serving
 from tests.support.lakehouse import iceberg_root
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:

@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.support.cli import Cli
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 

@@ -22,6 +22,8 @@ from floecat.errors import UnavailableError
 from floecat.storage.blobs.cache import BlobCache
 from floecat.storage.blobs.s3 import S3BlobStore, S3Options
 
+pytestmark = pytest.mark.slow
+
 
 class TestS3(BlobStoreContract):
     @pytest.fixture

@@ -18,6 +18,8 @@ from floecat.connectors.testing import ConnectorConformance, Upstream
 from floecat.security.guard import OutboundGuard, OutboundRules
 from floecat.security.secret import Secret
 
+pytestmark = pytest.mark.slow
+
 REGION = "eu-north-1"
 BUCKET = "lake"
 KEYS = {"access_key_id": Secret("testing"), "secret_access_key": Secret("testing")}

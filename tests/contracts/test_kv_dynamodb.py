@@ -14,6 +14,8 @@ from floecat.errors import UnavailableError
 from floecat.storage.kv.dynamodb import DynamoDbKeyValueStore, DynamoDbOptions
 from floecat.storage.kv.port import ANY, KeyValueStore, Put
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def endpoint(moto: Moto) -> str:

@@ -15,6 +15,8 @@ from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.errors import ConnectorError, UpstreamProblem
 from floecat.connectors.testing import ConnectorConformance, Upstream
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def database(moto: Moto, aws_environment: None, tmp_path: Path) -> Iterator[str]:

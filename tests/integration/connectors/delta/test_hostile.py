@@ -18,6 +18,8 @@ from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.errors import ConnectorError
 from floecat.connectors.spi.records import SnapshotEnumerationOptions
 
+pytestmark = pytest.mark.slow
+
 TABLES = ("vectors", "partitioned", "mapped_by_name", "constrained", "widened")
 NOWHERE = ("default",)
 

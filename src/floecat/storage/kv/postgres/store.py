@@ -1,5 +1,6 @@
 """The PostgreSQL backend: a table, a pool of connections, and reads of what is committed."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeVar
@@ -27,7 +28,6 @@ from floecat.storage.kv.versions import from_micros, to_micros
 T = TypeVar("T")
 
 _DUMP_PAGE: Final = 500
-_READ_ATTEMPTS: Final = 2
 
 
 class PostgresKeyValueStore:
@@ -51,6 +51,7 @@ class PostgresKeyValueStore:
             kwargs={"autocommit": True, "application_name": "floecat"},
             open=False,
         )
+        self._patience = patience
         self._committer = Committer(self._pool, clock, patience)
         try:
             with translated():
@@ -131,8 +132,9 @@ class PostgresKeyValueStore:
             )
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        """Do something that may be done twice; once more if the connection turns out dead."""
-        for _ in range(_READ_ATTEMPTS):
+        """Do something that may be done twice; again while connections turn out dead."""
+        until = time.monotonic() + self._patience.total_seconds()
+        while True:
             with self._pool.connection() as connection:
                 try:
                     return work(connection)
@@ -140,8 +142,9 @@ class PostgresKeyValueStore:
                     if not is_lost(error, connection):
                         raise
                     lost = error
+            if time.monotonic() > until:
+                raise UnavailableError("PostgreSQL closes every connection") from lost
             self._pool.check()  # when one is gone, so probably are the others
-        raise UnavailableError("PostgreSQL closes every connection") from lost
 
 
 def _configured(patience: timedelta) -> Callable[[Connection], None]:
