@@ -17,6 +17,7 @@ from floecat.catalog.sweeps import Sweeper
 from floecat.clock import utc_now
 from floecat.errors import FailedPreconditionError, NotFoundError
 from floecat.outside import open_outside
+from floecat.security.secrets.local import forget_secrets
 from floecat.settings.model import KeyValueBackend, Settings
 from floecat.storage.backup import Backup, EmbeddedStore, back_up
 from floecat.storage.configured import blob_config, key_value_config
@@ -71,6 +72,12 @@ def collect_secrets(settings: Settings, *, dry_run: bool) -> int:
         outside = open_outside(settings, stores.kv, opened)
         connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
         return connectors.collect_secrets(dry_run=dry_run)
+
+
+def forget_all_secrets(settings: Settings) -> int:
+    """Delete every secret of a local store whose key is lost; how many there were."""
+    with opened_stores(settings) as stores:
+        return forget_secrets(stores.kv)
 
 
 def make_backup(settings: Settings, target: Path) -> Backup:

@@ -19,7 +19,7 @@ from floecat.security.credentials.resolution import CredentialResolver
 from floecat.security.credentials.tokens import TokenEndpoint
 from floecat.security.guard import OutboundGuard, OutboundRules
 from floecat.security.secrets.keyfile import read_key
-from floecat.security.secrets.local import LocalSecretsStore
+from floecat.security.secrets.local import LocalSecretsStore, has_secrets
 from floecat.security.secrets.port import SecretsStore
 from floecat.settings.model import (
     OutboundSettings,
@@ -78,7 +78,8 @@ def outbound_rules(settings: OutboundSettings) -> OutboundRules:
 def _secrets(settings: SecretsSettings, data_dir: Path, kv: KeyValueStore) -> SecretsStore:
     match settings.backend:
         case SecretsBackend.LOCAL:
-            return LocalSecretsStore(kv, read_key(settings.key_file or data_dir / "secrets.key"))
+            path = settings.key_file or data_dir / "secrets.key"
+            return LocalSecretsStore(kv, read_key(path, may_make=not has_secrets(kv)))
         case SecretsBackend.AWS:
             return _aws_secrets(settings)
         case _:

@@ -13,7 +13,7 @@ from floecat.errors import DataLossError, UnavailableError
 from floecat.security.secret import Secret
 from floecat.security.secrets.aws import AwsSecretsStore
 from floecat.security.secrets.keyfile import KeyFileError, read_key
-from floecat.security.secrets.local import LocalSecretsStore
+from floecat.security.secrets.local import LocalSecretsStore, forget_secrets, has_secrets
 from floecat.storage.kv.memory import MemoryKeyValueStore
 from floecat.storage.kv.port import ANY, Key, Put
 
@@ -135,3 +135,22 @@ class TestKeyFile:
         path.write_bytes(b"short")
         with pytest.raises(KeyFileError, match="5 bytes instead of 32"):
             read_key(path)
+
+
+def test_a_lost_key_isnt_made_anew_over_secrets(tmp_path: Path) -> None:
+    kv = MemoryKeyValueStore()
+    path = tmp_path / "secrets.key"
+    store = LocalSecretsStore(kv, read_key(path, may_make=not has_secrets(kv)))
+    kv.commit(list(store.put("a", "r/1", CONTENT)))
+    path.unlink()
+    with pytest.raises(KeyFileError, match="forget-secrets"):
+        read_key(path, may_make=not has_secrets(kv))
+    assert not path.exists()
+    assert forget_secrets(kv) == 1
+    again = LocalSecretsStore(kv, read_key(path, may_make=not has_secrets(kv)))
+    assert list(again.list()) == []
+
+
+def test_a_folder_isnt_a_key(tmp_path: Path) -> None:
+    with pytest.raises(KeyFileError, match="isn't a file"):
+        read_key(tmp_path)

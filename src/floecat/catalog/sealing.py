@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 from ai.floedb.floecat.connector.connector_pb2 import AuthConfig, ConnectorSpec
 from ai.floedb.floecat.connector.stored_pb2 import StoredCredentials
@@ -34,6 +35,8 @@ class Seal:
         old = current.auth if current else AuthConfig()
         kept = self.unsealed(account, old)
         wanted = _wanted(spec.auth, kept)
+        if current is not None:
+            _require_own_host(current, spec, kept, wanted)
         reference = old.credentials_reference
         operations: tuple[Operation, ...] = ()
         if wanted != kept:
@@ -70,6 +73,21 @@ class Seal:
         reference = new_reference(f"connector/{connector_id}")
         content = wanted.SerializeToString(deterministic=True)
         return reference, self._secrets.put(account, reference, Secret(content))
+
+
+def _require_own_host(
+    current: ConnectorSpec, spec: ConnectorSpec, kept: StoredCredentials, wanted: StoredCredentials
+) -> None:
+    """Secrets were given for one host; whoever names another must have them anew."""
+    moved = urlsplit(current.uri).netloc != urlsplit(spec.uri).netloc
+    carried = kept.HasField("credentials") and wanted.credentials == kept.credentials
+    headers = any(kept.headers.get(name) == value for name, value in wanted.headers.items())
+    if moved and (carried or headers):
+        raise InvalidArgumentError(
+            "its stored secrets would go to another host: send the credentials and headers again "
+            "with the new URI, or the scheme none to forget them",
+            field="spec.uri",
+        )
 
 
 def given_secrets(auth: AuthConfig) -> StoredCredentials:

@@ -24,12 +24,15 @@ from floecat.connectors.spi.config import ResolvedAuth
 from floecat.connectors.spi.errors import ConnectorError
 from floecat.connectors.spi.mapper import ConnectorConfigMapper
 from floecat.errors import InvalidArgumentError
+from floecat.security.guard import HTTP
 
 MIN_INTERVAL_SECONDS: Final = 10
 _LOOKS_SECRET: Final = re.compile(
     r"(?i)secret|passw(or)?d|passphrase|credential|private.?key|api.?key|access.?key|account.?key"
     r"|(?<!page.)(?<!next.)token(?!.?(endpoint|uri|url|type))|sas\b"
 )
+_SIGNATURE: Final = re.compile(r"(?i)sig|signature|x-amz-.*|x-goog-.*|code|key")
+_HEADER_VALUE: Final = re.compile(r"[\x20-\x7e\t]*")
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 
 
@@ -77,10 +80,11 @@ def _check_uri(uri: str) -> None:
         password = parts.password
     except ValueError as error:
         raise _invalid("uri", "it isn't a URI") from error
-    if password:
+    if password or (parts.username and parts.scheme in HTTP):
         raise _invalid("uri", "it carries a password: take it out and give it as credentials")
     for pair in parts.query.split("&"):
-        if _LOOKS_SECRET.search(pair.partition("=")[0]):
+        name = pair.partition("=")[0]
+        if _LOOKS_SECRET.search(name) or _SIGNATURE.fullmatch(name):
             raise _invalid("uri", "its query looks like a secret: give it as credentials")
 
 
@@ -97,8 +101,12 @@ def _check_no_secrets(properties: Mapping[str, str], field: str) -> None:
 def _check_auth(auth: AuthConfig) -> None:
     _check_no_secrets(auth.properties, "auth.properties")
     for name, value in auth.headers.items():
-        if not _HEADER_NAME.fullmatch(name) or any(c in value for c in "\r\n\x00"):
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise _invalid("auth.headers", "a header's name or value has characters it can't have")
+    if auth.credentials.HasField("bearer"):
+        token = auth.credentials.bearer.token
+        if not token or not _HEADER_VALUE.fullmatch(token):
+            raise _invalid("auth.credentials.bearer.token", "it is empty, or no header can hold it")
 
 
 def _check_policy(policy: ReconcilePolicy) -> None:

@@ -139,6 +139,24 @@ def gc(
         note(f"{report.waiting} more have no record, but not for {grace} yet: run it again then")
 
 
+@app.command("forget-secrets", epilog="Example: floecat admin forget-secrets --yes")
+def forget_secrets(
+    context: typer.Context, yes: options.Yes = False, as_json: options.JsonFlag = False
+) -> None:
+    """Delete every secret when their key is lost. Connectors stay, and need credentials again."""
+    from floecat.administration import forget_all_secrets  # noqa: PLC0415 - as above
+
+    if not yes:
+        raise InvalidArgumentError(
+            "this deletes the credentials of every connector, of every account: say --yes"
+        )
+    count = forget_all_secrets(_settings(context))
+    if as_json:
+        print_json({"secrets": count})
+    else:
+        print_done(f"deleted {count} secrets; start the service, and update each connector")
+
+
 @app.command(epilog="Example: floecat admin sweep")
 def sweep(context: typer.Context, as_json: options.JsonFlag = False) -> None:
     """Finish deletions now. A running service does it in the background."""

@@ -21,7 +21,13 @@ _METADATA: Final = frozenset(
 )
 """Where clouds hand credentials to whoever asks from inside. Some lie in private networks."""
 
-_NAT64: Final = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_NAT64: Final = (
+    ip_network("64:ff9b::/96"),
+    ip_network("64:ff9b:1::/48"),
+    ip_network("::ffff:0:0:0/96"),
+)
+"""Ways to write an address of version 4 that some gateway translates."""
+_SITE_LOCAL: Final = IPv6Network("fec0::/10")
 _COMPATIBLE: Final = IPv6Network("::/96")
 
 
@@ -36,7 +42,8 @@ def refusal(address: Address, *, allow_private: bool) -> str | None:
         return "it is link-local, where clouds keep their metadata services"
     if address.is_multicast or address.is_unspecified or _is_this_network(address):
         return "it isn't the address of one host"
-    if address.is_loopback or address.is_private or not address.is_global:
+    inside = address.is_loopback or address.is_private or address in _SITE_LOCAL
+    if inside or not address.is_global:
         return None if allow_private else "it is private (setting outbound.private-addresses)"
     return None
 

@@ -14,6 +14,7 @@ from typing_extensions import override
 from floecat.security.guard import HTTP, OutboundGuard
 
 MAX_REDIRECTS: Final = 5
+_BODILESS: Final = frozenset({"GET", "HEAD"})
 _SENSITIVE: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
@@ -88,9 +89,10 @@ class GuardedClient(AbstractContextManager["GuardedClient"]):
         request = self._client.build_request(method, url, headers=headers, **content)
         for _ in range(MAX_REDIRECTS + 1):
             response = self._read(request)
-            if response.next_request is None:
+            following = response.next_request
+            if following is None or _carries_away(request, following):
                 return response
-            request = _redirected(request, response.next_request, set(headers or ()))
+            request = _redirected(request, following, set(headers or ()))
         raise httpx.TooManyRedirects("too many redirects", request=request)
 
     def _read(self, request: httpx.Request) -> httpx.Response:
@@ -122,6 +124,11 @@ class GuardedClient(AbstractContextManager["GuardedClient"]):
         _trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _carries_away(before: httpx.Request, after: httpx.Request) -> bool:
+    """Whether a redirect would take a body, which may hold secrets, to another host."""
+    return after.method not in _BODILESS and before.url.netloc != after.url.netloc
 
 
 def _redirected(before: httpx.Request, after: httpx.Request, given: set[str]) -> httpx.Request:

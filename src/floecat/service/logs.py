@@ -33,11 +33,18 @@ def configure_logs(*, as_json: bool, level: str) -> None:
     finish: Sequence[Processor] = (
         (structlog.processors.format_exc_info, structlog.processors.JSONRenderer())
         if as_json
-        else (structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),)
+        else (_console(),)
     )
     structlog.configure(
         processors=[*shared, *finish],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
+    )
+
+
+def _console() -> Processor:
+    """Tracebacks without the values of variables: these may be secrets."""
+    return structlog.dev.ConsoleRenderer(
+        colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
     )

@@ -31,6 +31,11 @@ from floecat.storage.kv.memory import MemoryKeyValueStore
 BEARER = AuthCredentials(bearer=connector_pb2.BearerCredentials(token="canary-token"))
 
 
+def bearer(token: str) -> AuthConfig:
+    credentials = AuthCredentials(bearer=connector_pb2.BearerCredentials(token=token))
+    return AuthConfig(credentials=credentials)
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
@@ -101,6 +106,18 @@ def test_new_secrets_replace_the_old_ones(world: World) -> None:
     assert b"canary-token" not in kept
 
 
+def test_secrets_dont_follow_to_another_host(world: World) -> None:
+    connector_id = world.connector(uri="https://catalog.example.com", auth=bearer("canary-token"))
+    before = secrets_kept(world)
+    with pytest.raises(InvalidArgumentError, match="would go to another host"):
+        update(world, connector_id, uri="https://evil.example.com")
+    update(world, connector_id, uri="https://catalog.example.com/other/path")
+    assert secrets_kept(world) == before
+    update(world, connector_id, uri="https://new.example.com", auth=bearer("canary-new"))
+    [kept] = secrets_kept(world).values()
+    assert b"canary-new" in kept
+
+
 def test_the_scheme_none_forgets_them(world: World) -> None:
     connector_id = world.connector(auth=AuthConfig(credentials=BEARER))
     update(world, connector_id, "auth.scheme", auth=AuthConfig(scheme="none"))
@@ -152,6 +169,11 @@ def test_a_cascade_takes_connectors_along(world: World) -> None:
         ({"state": connector_pb2.CS_ERROR}, "set by Floecat alone"),
         ({"uri": "https://me:canary-1@catalog"}, "carries a password"),
         ({"uri": "https://catalog?token=canary-1"}, "looks like a secret"),
+        ({"uri": "https://canary-1@catalog"}, "carries a password"),
+        ({"uri": "https://catalog?sig=canary-1"}, "looks like a secret"),
+        ({"auth": bearer("")}, "it is empty"),
+        ({"auth": bearer("canary\n1")}, "no header can hold it"),
+        ({"auth": bearer("canaryé")}, "no header can hold it"),
         ({"properties": {"s3.secret-access-key": "canary-1"}}, "looks like a secret"),
         ({"properties": {"Password": "canary-1"}}, "looks like a secret"),
         ({"properties": {"no-such-option": "1"}}, "no option no-such-option"),

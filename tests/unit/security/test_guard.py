@@ -55,6 +55,7 @@ ALWAYS_REFUSED = [
     "http://[64:ff9b::169.254.169.254]/",
     "http://[64:ff9b::a9fe:a9fe]/",
     "http://[2002:a9fe:a9fe::1]/",
+    "http://[::ffff:0:a9fe:a9fe]/",
     "http://2852039166/",
     "http://0xa9fea9fe/",
     "http://0xa9.0xfe.0xa9.0xfe/",
@@ -118,6 +119,7 @@ PRIVATE = [
     "http://192.168.1.1/",
     "http://100.64.0.1/",
     "http://[fd12:3456::1]/",
+    "http://[fec0::1]/",
     "http://internal.example.com/",
     "http://198.18.0.1/",
 ]

@@ -19,6 +19,12 @@ class Site(BaseHTTPRequestHandler):
 
     seen: list[dict[str, str]]
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(307)
+        self.send_header("Location", self.path.partition("?")[2])
+        self.end_headers()
+
     def do_GET(self) -> None:
         self.server.seen.append({k.lower(): v for k, v in self.headers.items()})  # type: ignore[attr-defined]
         if self.path.startswith("/to?"):
@@ -99,6 +105,15 @@ def test_a_redirect_to_where_nobody_may_go_is_refused(
 ) -> None:
     with pytest.raises((AddressNotAllowedError, httpx.UnsupportedProtocol)):
         client.request("GET", url(sites[0], f"/to?{target}"))
+
+
+def test_a_body_isnt_taken_to_another_host(
+    client: GuardedClient, sites: list[ThreadingHTTPServer]
+) -> None:
+    target = url(sites[0], f"/moved?{url(sites[1])}")
+    answer = client.request("POST", target, data={"client_secret": "canary"})
+    assert answer.status_code == 307
+    assert sites[1].seen == []  # type: ignore[attr-defined]
 
 
 def test_redirects_end(client: GuardedClient, sites: list[ThreadingHTTPServer]) -> None:

@@ -1,5 +1,6 @@
 """The files of a version, planned from the log alone."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -18,6 +19,7 @@ from floecat.security.guard import scheme_of
 from floecat.types.messages import to_message
 from floecat.types.policy import TimestampPolicy
 
+_AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?")
 FIRST_PARTITION_FIELD = 1000
 """Delta numbers no partition fields; ours count from where Iceberg's do."""
 
@@ -45,7 +47,11 @@ def plan(
 def file_uri(root: str, path: str) -> str:
     """Where a file is. Logs write paths URL-encoded, relative to the table or absolute."""
     decoded = unquote(path)
-    return decoded if scheme_of(path) else f"{root}/{decoded}"
+    if scheme_of(path):
+        return decoded
+    if decoded.startswith("/"):
+        return f"{_AUTHORITY.match(root)[0]}{decoded}"  # type: ignore[index]  # roots have a scheme
+    return f"{root}/{decoded}"
 
 
 def _vectors(log: DeltaLog, version: Version) -> Iterator[ScanFile]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,10 @@ from floecat.types.logical import LogicalType
 from floecat.types.policy import TimestampPolicy
 
 _TRUNCATED_FROM: Final = 32
-"""Writers cut strings from this length on; a shorter one is the value itself."""
+"""No writer cuts strings of fewer bytes: Spark cuts at 32 characters, others at 64 bytes."""
+_DIGITS_OF_DOUBLES: Final = 15
+_DOUBLE_ERROR: Final = Decimal(2) ** -52
+_EXACT: Final = Context(prec=100)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _ZONE: Final = re.compile(r"(?:Z|[+-]\d{2}:?\d{2})$", re.IGNORECASE)
 
@@ -58,12 +61,12 @@ def _typed(logical: LogicalType, value: Any, *, smaller: bool) -> tuple[Any, boo
         case Kind.FLOAT | Kind.DOUBLE:
             return str(value), True  # a float's own text is that float
         case Kind.DECIMAL:
-            return Decimal(str(value)), True
+            return _decimal(logical, value, smaller=smaller)
         case Kind.STRING:
             text = _text(value)
-            return text, _java_length(text) < _TRUNCATED_FROM
+            return text, len(text.encode()) < _TRUNCATED_FROM
         case Kind.BINARY:
-            return value, isinstance(value, bytes)
+            return _bytes(value), False
         case Kind.DATE:
             return _date(value), True
         case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
@@ -72,9 +75,31 @@ def _typed(logical: LogicalType, value: Any, *, smaller: bool) -> tuple[Any, boo
             return value, True
 
 
-def _java_length(text: str) -> int:
-    """How long writers think it is: beyond the first 65,536, a character counts twice."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _decimal(logical: LogicalType, value: Any, *, smaller: bool) -> tuple[Decimal, bool]:
+    """Some writers pass decimals through doubles, which hold fifteen digits and not always more."""
+    number = Decimal(str(value))
+    if logical.precision is not None and logical.precision <= _DIGITS_OF_DOUBLES:
+        return number, True
+    with localcontext(_EXACT):
+        slack = abs(number) * _DOUBLE_ERROR
+        moved = number - slack if smaller else number + slack
+        return _within(logical, moved, smaller=smaller), False
+
+
+def _within(logical: LogicalType, number: Decimal, *, smaller: bool) -> Decimal:
+    """Rounded outwards to the type's digits, but not beyond what the type can hold."""
+    if logical.precision is None:
+        return number
+    step = Decimal(1).scaleb(-(logical.scale or 0))
+    rounded = number.quantize(step, ROUND_FLOOR if smaller else ROUND_CEILING)
+    largest = Decimal(10**logical.precision - 1) * step
+    return max(-largest, min(largest, rounded))
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, bytes):
+        raise TypeError("text, and nothing says which bytes it stands for")
+    return value
 
 
 def widened_floats(low: Any, high: Any) -> tuple[Any, Any]:
@@ -126,14 +151,14 @@ def _moment(logical: LogicalType, value: Any, *, smaller: bool) -> tuple[datetim
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """A partition's value that depends on the zone of the session that wrote it."""
+    """A partition's value that writers mean differently: bytes, and times without a zone."""
 
 
 def partition_value(logical: LogicalType, text: str | None) -> str | Unclear | None:
     """The canonical string of a partition's value; None for NULL."""
     if not text:
         return None  # the format doesn't tell an empty string from NULL
-    if logical.kind is Kind.TIMESTAMPTZ and not _ZONE.search(text):
+    if logical.kind is Kind.BINARY or (logical.kind is Kind.TIMESTAMPTZ and not _ZONE.search(text)):
         return Unclear()
     try:
         typed = _partition_typed(logical, text)
@@ -151,7 +176,5 @@ def _partition_typed(logical: LogicalType, text: str) -> Any:
             return float(text)
         case Kind.INT:
             return int(text)
-        case Kind.BINARY:
-            return text.encode("ascii")  # writers differ in what they make of other bytes
         case _:
             return text

@@ -18,10 +18,18 @@ class KeyFileError(FailedPreconditionError):
     default_reason = "SECRETS_KEY"
 
 
-def read_key(path: Path) -> Secret[bytes]:
+def read_key(path: Path, *, may_make: bool = True) -> Secret[bytes]:
     """The key, made if there is none. Two processes that start at once end up with one key."""
     if not path.exists():
+        if not may_make:
+            raise KeyFileError(
+                f"the secrets key {path} is missing, and there are secrets that only it opens: "
+                "restore it from a backup, or run 'floecat admin forget-secrets' and give the "
+                "credentials of every connector again"
+            )
         _make(path)
+    if not path.is_file():
+        raise KeyFileError(f"the secrets key {path} isn't a file: see secrets.local.key-file")
     mode = path.stat().st_mode & 0o777
     if mode & 0o077:
         raise KeyFileError(

@@ -91,6 +91,20 @@ class LocalSecretsStore:
             )
 
 
+def has_secrets(kv: KeyValueStore) -> bool:
+    """Whether a store was ever used with a key, which is then needed again."""
+    return kv.get(_KEY_ROW) is not None
+
+
+def forget_secrets(kv: KeyValueStore) -> int:
+    """Delete every secret, and with them the need for their key; how many there were."""
+    rows = [r.key for r in kv.dump() if r.key.partition.partition("/")[0] == _AREA]
+    for row in rows:
+        kv.commit([Delete(row, ANY)])
+    kv.commit([Delete(_KEY_ROW, ANY)])
+    return len(rows)
+
+
 def _fingerprint(key: Secret[bytes]) -> bytes:
     return hashlib.sha256(b"floecat secrets key" + key.reveal()).digest()[:8]
 

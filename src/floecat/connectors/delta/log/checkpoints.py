@@ -110,11 +110,21 @@ def _rows(
         try:
             for batch in opened.iter_batches(batch_size=_BATCH, columns=columns):
                 for kind in batch.schema.names:
-                    present = batch.column(kind).drop_null()
-                    for row in present.to_pylist(maps_as_pydicts="lossy"):
+                    for row in _listed(batch.column(kind).drop_null()):
                         yield {kind: row}
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
             raise BrokenTableError(f"{path} can't be read") from error
+
+
+def _listed(actions: pa.StructArray) -> list[dict[str, Any]]:
+    """Actions as objects. Statistics that Python has no values for are left out, the file isn't."""
+    try:
+        return list(actions.to_pylist(maps_as_pydicts="lossy"))
+    except (ValueError, OverflowError):
+        kept = [field for field in actions.type if field.name != "stats_parsed"]
+        parts = [actions.field(field.name) for field in kept]
+        rest = pa.StructArray.from_arrays(parts, fields=kept)
+        return list(rest.to_pylist(maps_as_pydicts="lossy"))
 
 
 def _columns(opened: pq.ParquetFile, kind: str, fields: tuple[str, ...] | None) -> list[str]:

@@ -125,14 +125,24 @@ class DeltaLog:
     def _committed_at(self, number: int, metadata: Metadata, info: CommitInfo) -> datetime:
         """The commit's own time where the table keeps one, else its file's."""
         in_commit = metadata.configuration.get("delta.enableInCommitTimestamps") == "true"
-        if in_commit and info.in_commit_ms is not None:
-            return datetime.fromtimestamp(info.in_commit_ms / 1000, UTC)
+        told = _moment(info.in_commit_ms) if in_commit else None
+        if told is not None:
+            return told
         written = self.listing.committed_at(number)
         if written is not None:
             return written
-        created = metadata.created_ms or 0
-        return datetime.fromtimestamp(created / 1000, UTC)
+        return _moment(metadata.created_ms) or datetime.fromtimestamp(0, UTC)
 
     def _commit(self, number: int) -> Iterator[Action]:
         path = commit_name(number)
         return read_commit(self.files.read(path), f"{self.files.root}/{path}")
+
+
+def _moment(milliseconds: int | None) -> datetime | None:
+    """A time, if it is one that Python knows."""
+    if milliseconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

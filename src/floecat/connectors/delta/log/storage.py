@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from floecat.connectors.failures import connector_error
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.errors import BrokenTableError
+from floecat.security.guard import FILE, scheme_of
 
 MAX_COMMIT_BYTES: Final = 1024 * 1024 * 1024
 
@@ -29,13 +30,15 @@ class TableFiles:
 
     def __init__(self, root: str, access: FileAccess) -> None:
         self.root = root.rstrip("/")
+        self._access = access
         self._filesystem, self._path = access.filesystem(self.root)
+        self._is_local = scheme_of(self.root) in FILE
         self.reads = 0
         """How many files were opened: what opening a table costs."""
 
     def list(self, folder: str) -> list[LogFile]:
         """The files directly in a folder; none if there is no such folder."""
-        selector = pafs.FileSelector(f"{self._path}/{folder}", allow_not_found=True)
+        selector = pafs.FileSelector(self._checked(folder), allow_not_found=True)
         try:
             found = self._filesystem.get_file_info(selector)
         except OSError as error:
@@ -57,15 +60,22 @@ class TableFiles:
         """A parquet file, to be closed."""
         source = self._open(path)
         try:
-            return pq.ParquetFile(source, pre_buffer=False)
+            # INT96 holds days far beyond what nanoseconds do, and would wrap around in them.
+            return pq.ParquetFile(source, pre_buffer=False, coerce_int96_timestamp_unit="us")
         except (pa.ArrowInvalid, OSError) as error:
             source.close()
             raise BrokenTableError(f"{self.root}/{path} isn't a parquet file") from error
 
+    def _checked(self, path: str) -> str:
+        """Where a path leads. On this machine a link may lead anywhere, so each one is judged."""
+        if self._is_local:
+            return self._access.filesystem(f"{self.root}/{path}")[1]
+        return f"{self._path}/{path}"
+
     def _open(self, path: str) -> pa.NativeFile:
         self.reads += 1
         try:
-            return self._filesystem.open_input_file(f"{self._path}/{path}")
+            return self._filesystem.open_input_file(self._checked(path))
         except FileNotFoundError as error:
             raise BrokenTableError(f"{self.root}/{path} is missing") from error
         except OSError as error:

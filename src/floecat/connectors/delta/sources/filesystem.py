@@ -98,6 +98,11 @@ class FilesystemSource:
         return self._exists(_joined(folder, LOG))
 
     def _exists(self, folder: str) -> bool:
+        """Whether there is a folder, and one that may be read: links that lead out aren't there."""
+        try:
+            self._access.filesystem(_joined(self._root, folder))
+        except PermanentUpstreamError:
+            return False
         try:
             info = self._filesystem.get_file_info(_joined(self._path, folder))
         except OSError as error:

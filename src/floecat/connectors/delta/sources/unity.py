@@ -1,5 +1,6 @@
 """Unity Catalog over REST: catalogs, schemas, tables and views, and keys for a table's files."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -27,6 +28,7 @@ from floecat.types.parse import parse_type
 _API: Final = "/api/2.1/unity-catalog"
 _VIEWS: Final = frozenset({"VIEW", "MATERIALIZED_VIEW"})
 _MAX_PAGES: Final = 10_000
+_ERROR_CODE: Final = re.compile(r"[A-Z_]{1,60}")
 
 
 class UnitySource:
@@ -207,12 +209,12 @@ def _view_column(column: Mapping[str, Any]) -> ViewColumn:
 
 
 def _detail(response: httpx.Response) -> str:
-    """What the server says went wrong, short."""
+    """The server's word for what went wrong; not its text, which may repeat what it was sent."""
     try:
-        message = response.json().get("message") or ""
+        code = response.json().get("error_code")
     except (ValueError, AttributeError, RecursionError):
         return ""
-    return str(message).splitlines()[0][:200] if message else ""
+    return code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
 
 
 def _secret(value: object) -> Secret[str] | None:
