@@ -19,7 +19,7 @@ from floecat.catalog import keys
 from floecat.catalog.callers import MAX_ID_LENGTH, Caller, named_id, not_found
 from floecat.catalog.children import list_names
 from floecat.catalog.codec import Stored
-from floecat.catalog.paging import Page, page_cursor
+from floecat.catalog.paging import MAX_PAGE_BYTES, Page, page_cursor
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.resources import Resources
 from floecat.catalog.rules import Home, ResourceRules
@@ -67,9 +67,17 @@ class AccountRepository:
             return Page([self._resources.get(caller, caller.account_id).message])
         names = list_names(self._kv, keys.ACCOUNTS, "", cursor)
         ids = [name.value.decode() for name in names.items]
-        found = [self._resources.records.find(i, i) for i in ids]
-        live = [stored.message for stored in found if stored and not stored.deleting]
-        return Page(live, names.next_page_token)
+        shown: list[Account] = []
+        size = 0
+        for number, identifier in enumerate(ids):
+            stored = self._resources.records.find(identifier, identifier)
+            if stored is None or stored.deleting:
+                continue
+            size += stored.message.ByteSize()
+            if shown and size > MAX_PAGE_BYTES:
+                return Page(shown, cursor.token(names.items[number - 1].key.sort))
+            shown.append(stored.message)
+        return Page(shown, names.next_page_token)
 
     def get(self, caller: Caller, account_id: ResourceId) -> Stored[Account]:
         """One account."""

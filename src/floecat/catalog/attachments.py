@@ -71,7 +71,11 @@ def check_attachments(attachments: Mapping[str, bytes]) -> None:
     field = "spec.attachments"
     check_count(len(attachments), field)
     for name in attachments:
-        cleaned_name(name, field)
+        if cleaned_name(name, field) != name:
+            raise InvalidArgumentError(
+                f"the attachment {name!r} has spaces around its name, or isn't NFC-normalised",
+                field=field,
+            )
 
 
 def check_count(count: int, field: str) -> None:

@@ -1,6 +1,8 @@
 """Edits of a constraint bundle: pure functions from the present content to the next."""
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 from ai.floedb.floecat.catalog.constraints_pb2 import (
     CT_UNSPECIFIED,
@@ -9,11 +11,23 @@ from ai.floedb.floecat.catalog.constraints_pb2 import (
     TableConstraints,
 )
 from floecat.catalog.names import cleaned_name
-from floecat.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from floecat.errors import (
+    AlreadyExistsError,
+    InvalidArgumentError,
+    LimitExceededError,
+    NotFoundError,
+)
+
+MAX_CONSTRAINTS: Final = 10_000
 
 
 def checked(given: TableConstraints) -> TableConstraints:
     """A copy with cleaned names; every constraint has a name of its own and a type."""
+    if len(given.constraints) > MAX_CONSTRAINTS:
+        raise LimitExceededError(
+            f"a bundle has at most {MAX_CONSTRAINTS} constraints, not {len(given.constraints)}",
+            field="constraints",
+        )
     bundle = copied(given)
     for constraint in bundle.constraints:
         constraint.name = cleaned_name(constraint.name, "constraints.name")
@@ -23,8 +37,8 @@ def checked(given: TableConstraints) -> TableConstraints:
                 "CT_FOREIGN_KEY, CT_CHECK or CT_NOT_NULL",
                 field="constraints.type",
             )
-    names = [constraint.name for constraint in bundle.constraints]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    counted = Counter(constraint.name for constraint in bundle.constraints)
+    twice = sorted(name for name, count in counted.items() if count > 1)
     if twice:
         raise InvalidArgumentError(
             f"constraint {twice[0]!r} is given twice: names are unique in a bundle",

@@ -6,6 +6,7 @@ from typing import Final
 
 from ai.floedb.floecat.catalog.stored_pb2 import StoredResource
 from ai.floedb.floecat.common.common_pb2 import BlobReference
+from floecat.catalog.paging import MAX_PAGE_BYTES
 from floecat.storage.kv.port import Record
 
 _KNOWN_BYTES: Final = 16 * 1024 * 1024
@@ -26,15 +27,21 @@ class Contents:
         self._remembering = threading.Lock()
 
     def live(self, records: Iterable[Record | None]) -> list[bytes]:
-        """The resource of each record; nothing for what isn't there or is being deleted."""
+        """The resource of each record; nothing for what isn't there or is being deleted.
+
+        Ends behind the first that doesn't fit an answer any more: nobody would look at the rest.
+        """
         known = self._known.get
         contents = []
+        size = 0
         for record in records:
-            if record is None:
-                contents.append(b"")
-                continue
-            content = known(record.value)
-            contents.append(self._unwrapped(record.value) if content is None else content)
+            content = b"" if record is None else known(record.value)
+            if content is None and record is not None:
+                content = self._unwrapped(record.value)
+            contents.append(content or b"")
+            size += len(contents[-1])
+            if size > MAX_PAGE_BYTES and size > len(contents[-1]):
+                break
         return contents
 
     def _unwrapped(self, value: bytes) -> bytes:

@@ -18,7 +18,7 @@ from floecat.catalog.callers import Caller, named_id, not_found, resource_id
 from floecat.catalog.federation import relations_below
 from floecat.catalog.kinds import Kind
 from floecat.catalog.names import cleaned_name
-from floecat.catalog.paging import Page, page_cursor
+from floecat.catalog.paging import Page, fitting, page_cursor
 from floecat.catalog.records import CatalogStores, Records
 from floecat.catalog.tree import Tree
 from floecat.errors import InvalidArgumentError, NotFoundError
@@ -97,7 +97,10 @@ class Directory:
         start = cursor.offset()
         end = start + cursor.size
         answers = [self._looked_up(caller, i) for i in request.resource_ids[start:end]]
-        return Page(answers, cursor.token(str(end)) if end < len(request.resource_ids) else "")
+        count = fitting([answer.ByteSize() for answer in answers])
+        reached = start + count
+        more = reached < len(request.resource_ids)
+        return Page(answers[:count], cursor.token(str(reached)) if more else "")
 
     @property
     def _namers(self) -> Mapping[Kind, Callable[[str, str], NameRef]]:

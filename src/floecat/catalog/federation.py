@@ -10,7 +10,7 @@ from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef
 from floecat.catalog import keys
 from floecat.catalog.callers import Caller, resource_id
-from floecat.catalog.paging import Page, PageCursor, bad_token
+from floecat.catalog.paging import MAX_PAGE_BYTES, Page, PageCursor, bad_token
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.tree import Place, Tree
 from floecat.catalog.walk import walk
@@ -52,6 +52,7 @@ def relations_below(
 ) -> Page[ResolvedRelation]:
     """A page of relations: by namespace, depth first; in each the tables, then the views."""
     found: list[tuple[_Position, ResolvedRelation]] = []
+    size = 0
     for position, identifier in _relations(stores, caller, start, cursor.after):
         kind, _ = _PARTITIONS[position.partition]
         name = NameRef(
@@ -61,12 +62,11 @@ def relations_below(
         )
         found_id = resource_id(caller.account_id, kind, identifier)
         answer = ResolvedRelation(name=name, resource_id=found_id)
+        size += answer.ByteSize()
+        if found and (len(found) == cursor.size or size > MAX_PAGE_BYTES):
+            return Page([relation for _, relation in found], cursor.token(found[-1][0].token))
         found.append((position, answer))
-        if len(found) > cursor.size:
-            break
-    shown = found[: cursor.size]
-    token = cursor.token(shown[-1][0].token) if len(found) > cursor.size else ""
-    return Page([relation for _, relation in shown], token)
+    return Page([relation for _, relation in found])
 
 
 def _relations(

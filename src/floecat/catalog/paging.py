@@ -15,6 +15,7 @@ DEFAULT_PAGE_SIZE: Final = 100
 MAX_PAGE_SIZE: Final = 1000
 MAX_PAGE_BYTES: Final = 3 * 1024 * 1024
 _CHECK_BYTES: Final = 8
+_MAX_OFFSET_DIGITS: Final = 9
 
 Item = TypeVar("Item")
 
@@ -32,7 +33,7 @@ class PageCursor:
         """Where to go on in a list that the request itself carries."""
         if self.after is None:
             return 0
-        if not self.after.isdecimal():
+        if not self.after.isdecimal() or len(self.after) > _MAX_OFFSET_DIGITS:
             raise bad_token()
         return int(self.after)
 

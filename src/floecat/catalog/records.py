@@ -81,7 +81,7 @@ class Records(Generic[M]):
         return [self._codec.decode_live(r, self._type) if r else None for r in records]
 
     def find_contents(self, account: str, ids: Sequence[str]) -> list[bytes]:
-        """The same still serialized; empty for what doesn't exist or is being deleted."""
+        """The same still serialized, empty for what isn't live; up to what fits an answer."""
         records = self._kv.get_many(keys.resources(account, self.kind, ids))
         return self._contents.live(records)
 

@@ -76,7 +76,7 @@ class Resources(Generic[M, Spec]):
             contents = [content and content + appended for content in contents]
         count = fitting(list(map(len, contents)))
         shown = [content for content in contents[:count] if content]
-        if count < len(contents):
+        if count < len(names.items):
             return Page(shown, cursor.token(names.items[count - 1].key.sort))
         return Page(shown, names.next_page_token)
 

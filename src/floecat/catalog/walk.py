@@ -102,11 +102,12 @@ def walk_namespaces(
         if number == _MOST_VISITED:
             more = visited.way
             break
-    shown = _read(stores, caller.account_id, found[: cursor.size])
-    count = fitting([len(content) for _, content in shown])
-    page = [content for _, content in shown[:count]]
-    if count < len(shown):
-        return Page(page, cursor.token(shown[count - 1][0].way))
+    wanted = found[: cursor.size]
+    contents = _read(stores, caller.account_id, wanted)
+    count = fitting([len(content) for content in contents])
+    page = [content for content in contents[:count] if content]
+    if count < len(wanted):
+        return Page(page, cursor.token(wanted[count - 1].way))
     return Page(page, cursor.token(more) if more else "")
 
 
@@ -122,11 +123,19 @@ def _resumed(start: Place, way: str) -> list[_Level]:
     levels: list[_Level] = []
     try:
         for parent_id, after in json.loads(way):
-            levels.append(_Level(str(parent_id), path, after))
+            levels.append(_Level(_text(parent_id), path, after and _text(after)))
             path = (*path, after)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise bad_token() from error
+    if not levels or levels[0].parent_id != start.id:
+        raise bad_token()
     return levels
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not text")
+    return value
 
 
 def _still_there(stores: CatalogStores, account: str, levels: list[_Level]) -> list[_Level]:
@@ -141,13 +150,11 @@ def _still_there(stores: CatalogStores, account: str, levels: list[_Level]) -> l
     return levels
 
 
-def _read(
-    stores: CatalogStores, account: str, visited: list[Visited]
-) -> list[tuple[Visited, bytes]]:
+def _read(stores: CatalogStores, account: str, visited: list[Visited]) -> list[bytes]:
+    """What was visited, as answers show it, up to what fits one; nothing for what isn't live."""
     records = Records(stores, common_pb2.RK_NAMESPACE, Namespace)
     found = records.find_contents(account, [namespace.id for namespace in visited])
     return [
-        (namespace, content + serialized(Namespace(parents=namespace.parents)))
-        for namespace, content in zip(visited, found, strict=True)
-        if content
+        content and content + serialized(Namespace(parents=namespace.parents))
+        for namespace, content in zip(visited, found, strict=False)
     ]

@@ -1,6 +1,9 @@
 """`floecat serve`: run the service until it is told to stop."""
 
+import os
 import signal
+import sys
+import threading
 import time
 from typing import Annotated, Final
 
@@ -38,3 +41,12 @@ def serve(
         while not stopped:
             time.sleep(_LOOK_EVERY_SECONDS)
         typer.echo("floecat is stopping", err=True)
+    _leave_threads_behind()
+
+
+def _leave_threads_behind() -> None:
+    """End now, even if a call outlasted the grace: its thread would be waited for without end."""
+    if any(thread.name.startswith("floecat-") for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -1,5 +1,6 @@
 """The audit log: one line for every mutation that happened, with who, what and which version."""
 
+import logging
 from typing import Any, Final
 
 import structlog
@@ -8,7 +9,10 @@ from google.protobuf.message import Message
 
 from floecat.service.calls import Call
 
-_LOG: Final = structlog.get_logger(log="floecat.audit")
+_LOG: Final = structlog.wrap_logger(
+    None, wrapper_class=structlog.make_filtering_bound_logger(logging.INFO), log="floecat.audit"
+)
+"""Whatever `log.level` says: who changed what is kept."""
 
 
 def is_mutation(method: MethodDescriptor) -> bool:

@@ -103,7 +103,10 @@ def _described(error: FloecatError, correlation_id: str) -> common_pb2.Error:
 
 def _clipped(text: str) -> str:
     """Details travel in headers, which have little room: what a caller sent may not fill them."""
-    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
+    encoded = text.encode(errors="replace")
+    if len(encoded) <= _LONGEST_TEXT:
+        return text
+    return encoded[:_LONGEST_TEXT].decode(errors="ignore") + "…"
 
 
 def _packed(message: Message) -> AnyMessage:

@@ -239,9 +239,11 @@ def test_what_a_caller_sent_does_not_fill_the_errors_headers(
 ) -> None:
     catalog = create_catalog(clients, "long-masks")
     request = catalog_pb2.UpdateCatalogRequest(catalog_id=catalog.resource_id)
-    request.update_mask.paths.append("x" * 20_000)
-    with pytest.raises(InvalidArgumentError, match="update_mask names"):
-        clients.catalogs.UpdateCatalog(request)
+    for letter in ("x", "😀"):
+        request.update_mask.paths[:] = [letter * 20_000]
+        for _ in range(20):  # gRPC refuses headers between its two limits at random
+            with pytest.raises(InvalidArgumentError, match="update_mask names"):
+                clients.catalogs.UpdateCatalog(request)
     path = ["😀" * 255] * 30
     name = NameRef(catalog="main", path=path, name="t")
     with pytest.raises(NotFoundError):

@@ -92,7 +92,7 @@ class KeptReads:
         lasting = all(record.expires_at is None for record in records)
         if records and lasting and self._is_still(version):
             with self._changing:
-                if version == self._version and self._make_room(records):
+                if version == self._version and self._make_room(records, _bounds_size(bounds)):
                     self._scans.setdefault(partition, {})[bounds] = records
 
     def committed(self, writer: apsw.Connection, operations: Iterable[Operation]) -> None:
@@ -114,9 +114,9 @@ class KeptReads:
     def _is_still(self, version: int) -> bool:
         return version == self._version and version == self._connections.data_version()
 
-    def _make_room(self, records: Sequence[Record]) -> bool:
-        """Whether there is room for records now."""
-        size = _size(records)
+    def _make_room(self, records: Sequence[Record], beside: int = 0) -> bool:
+        """Whether there is room for records now, and for what they are kept under."""
+        size = _size(records) + beside
         if self._bytes + size > self._limit:
             self._clear()
         self._bytes += size if size <= self._limit else 0
@@ -127,8 +127,8 @@ class KeptReads:
             return
         record = self._records.pop(operation.key, None)
         self._bytes -= _size([record]) if record else 0
-        for records in self._scans.pop(operation.key.partition, {}).values():
-            self._bytes -= _size(records)
+        for bounds, records in self._scans.pop(operation.key.partition, {}).items():
+            self._bytes -= _size(records) + _bounds_size(bounds)
 
     def _forget(self, version: int) -> None:
         with self._changing:
@@ -139,6 +139,10 @@ class KeptReads:
         self._records.clear()
         self._scans.clear()
         self._bytes = 0
+
+
+def _bounds_size(bounds: ScanBounds) -> int:
+    return _ENTRY_BYTES + sum(4 * len(part) for part in bounds if isinstance(part, str))
 
 
 def _size(records: Sequence[Record]) -> int:
