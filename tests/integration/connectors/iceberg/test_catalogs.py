@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
@@ -207,6 +208,30 @@ def test_pyicebergs_own_sql_catalog(tmp_path: Path) -> None:
     finally:
         catalog.engine.dispose()
         other.engine.dispose()
+
+
+def test_settings_of_today_say_nothing_of_older_files(tmp_path: Path) -> None:
+    """The file's bounds were cut to four characters, and no setting tells so any more."""
+    catalog = SqlCatalog(
+        "mine", uri=f"sqlite:///{tmp_path}/c.db", warehouse=f"file://{tmp_path}/warehouse"
+    )
+    rows = pa.table({"text": ["abcdefgh", "zzzzzzzz"], "data": [b"abcdefgh", b"zzzzzzzz"]})
+    setting = "write.metadata.metrics.default"
+    try:
+        catalog.create_namespace("a")
+        table = catalog.create_table("a.t", rows.schema, properties={setting: "truncate(4)"})
+        table.append(rows)
+        with table.transaction() as transaction:
+            transaction.remove_properties(setting)
+        with open_at(SQL, f"sqlite:///{tmp_path}/c.db", tmp_path) as connector:
+            current = connector.describe(("a",), "t").current_snapshot_id
+            assert current is not None
+            records = connector.capture_snapshot_target_stats(("a",), "t", current, ColumnScope())
+            columns = [record.scalar for record in records if record.HasField("scalar")]
+        assert columns[0].min == "abcd"
+        assert [(c.min_tight, c.max_tight) for c in columns] == [(False, False)] * 2
+    finally:
+        catalog.engine.dispose()
 
 
 def test_a_database_may_be_called_anything(tmp_path: Path) -> None:
