@@ -210,6 +210,27 @@ def test_pyicebergs_own_sql_catalog(tmp_path: Path) -> None:
         other.engine.dispose()
 
 
+def test_a_sql_catalog_may_fill_and_empty_again(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path}/c.db"
+    catalog = SqlCatalog("mine", uri=uri, warehouse=f"file://{tmp_path}/warehouse")
+    schema = Schema(NestedField(1, "id", LongType()))
+    try:
+        with open_at(SQL, uri, tmp_path) as connector:
+            assert list(connector.list_namespaces()) == []
+            catalog.create_namespace("a")
+            assert list(connector.list_namespaces()) == [("a",)]
+            assert list(connector.list_tables(("a",))) == []
+            catalog.create_table("a.t", schema)
+            assert list(connector.list_tables(("a",))) == ["t"]
+            catalog.drop_table("a.t")
+            assert list(connector.list_namespaces()) == [("a",)]
+        with open_at(SQL, uri, tmp_path) as later:
+            assert list(later.list_namespaces()) == [("a",)]
+            assert list(later.list_tables(("a",))) == []
+    finally:
+        catalog.engine.dispose()
+
+
 def test_settings_of_today_say_nothing_of_older_files(tmp_path: Path) -> None:
     """The file's bounds were cut to four characters, and no setting tells so any more."""
     catalog = SqlCatalog(
