@@ -1,6 +1,7 @@
 """Catalogs of other engines: what they list, what is broken in them, and what isn't there."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.support.lakehouse import iceberg_root, iceberg_truth
 from ai.floedb.floecat.catalog.stats_pb2 import NdvMethod
 from floecat.connectors.iceberg.factory import FILESYSTEM, SQL
 from floecat.connectors.iceberg.puffin import THETA
+from floecat.connectors.iceberg.storage import Entry, SourceFiles
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.errors import (
@@ -278,6 +280,51 @@ def test_folders_outside_the_roots_arent_read(uri: str, tmp_path: Path) -> None:
     with pytest.raises(PermanentUpstreamError) as raised:
         open_at(FILESYSTEM, uri.format(root=tmp_path), tmp_path)
     assert raised.value.problem is UpstreamProblem.ADDRESS_NOT_ALLOWED
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A warehouse with a sound table, and beside it links that lead out of it."""
+    warehouse, outside = tmp_path / "warehouse", tmp_path / "outside"
+    source = iceberg_root() / "warehouse" / "deep" / "top" / "metadata"
+    for folder in (warehouse / "ns" / "sound", outside / "t"):
+        folder.mkdir(parents=True)
+        shutil.copytree(source, folder / "metadata")
+    (warehouse / "away").symlink_to(outside)
+    (warehouse / "ns" / "away").symlink_to(outside / "t")
+    (warehouse / "ns" / "half").mkdir()
+    (warehouse / "ns" / "half" / "metadata").symlink_to(outside / "t" / "metadata")
+    (warehouse / "ns" / "nowhere").symlink_to(tmp_path / "nowhere")
+    return warehouse
+
+
+def test_a_link_out_of_the_roots_is_its_own_failure(linked: Path) -> None:
+    with open_at(FILESYSTEM, str(linked), linked) as connector:
+        assert list(connector.list_namespaces()) == [("ns",)]
+        assert list(connector.list_tables(("ns",))) == ["away", "half", "sound"]
+        for name in ("away", "half"):
+            with pytest.raises(BrokenTableError) as raised:
+                connector.describe(("ns",), name)
+            assert raised.value.problem is UpstreamProblem.ADDRESS_NOT_ALLOWED
+        assert connector.describe(("ns",), "sound").columns
+        with pytest.raises(UpstreamGoneError):
+            list(connector.list_tables(("away",)))
+
+
+def test_a_folder_that_cant_be_read_is_its_own_failure(
+    linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (linked / "locked").mkdir()
+    whole = SourceFiles.entries
+
+    def entries(files: SourceFiles, uri: str) -> list[Entry]:
+        if "/locked" in uri:
+            raise PermissionError(13, "Permission denied", uri)
+        return whole(files, uri)
+
+    monkeypatch.setattr(SourceFiles, "entries", entries)
+    with open_at(FILESYSTEM, str(linked), linked) as connector:
+        assert list(connector.list_namespaces()) == [("ns",)]
 
 
 def test_a_folder_that_isnt_there_has_nothing(tmp_path: Path) -> None:

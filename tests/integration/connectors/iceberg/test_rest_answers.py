@@ -324,6 +324,6 @@ def test_metadata_that_names_forbidden_files_reads_none() -> None:
     with answering(serve(answers)) as (uri, _), connect(uri) as connector:
         current = connector.describe(("ns",), "t").current_snapshot_id
         assert current is not None
-        with pytest.raises(PermanentUpstreamError) as raised:
+        with pytest.raises(BrokenTableError) as raised:
             connector.plan_snapshot_files(("ns",), "t", current)
         assert raised.value.problem is UpstreamProblem.ADDRESS_NOT_ALLOWED
