@@ -9,7 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from floecat.connectors.iceberg.catalog import Located, no_such_namespace, no_such_table
+from floecat.connectors.iceberg.catalog import (
+    Located,
+    no_such_namespace,
+    no_such_table,
+    with_parents,
+)
 from floecat.connectors.iceberg.errors import of_storage, reading
 from floecat.connectors.iceberg.storage import Entry, SourceFiles
 from floecat.connectors.spi.errors import (
@@ -42,14 +47,14 @@ class FolderCatalog:
 
     def namespaces(self) -> Iterable[Namespace]:
         if self._single:
-            return [self._single[0]]
+            return with_parents([self._single[0]])
         return self._below((), self._folders(self._root))
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
         if self._single:
-            if namespace != self._single[0]:
+            if namespace not in set(self.namespaces()):
                 raise no_such_namespace(namespace)
-            return [self._single[1]]
+            return [self._single[1]] if namespace == self._single[0] else []
         folder = self._namespace_folder(namespace)
         return [entry.name for entry in self._folders(folder) if self._is_listed(entry)]
 
