@@ -210,17 +210,32 @@ class _Files:
                 content=ScanFileContent.SFC_DATA,
                 format_mark=str(path.stat().st_mtime_ns),
                 columns=[
-                    FileColumnStats(column_id=column.column_id, scalar=_scalar(footer, column))
+                    FileColumnStats(
+                        column_id=column.column_id, scalar=_scalar(footer, column, leaf)
+                    )
                     for column in self.columns
+                    if (leaf := _find_leaf(footer, column.column)) is not None
                 ],
             )
 
 
-def _scalar(footer: pq.FileMetaData, column: NumberedColumn) -> ScalarStats:
+def _find_leaf(footer: pq.FileMetaData, column: SourceColumn) -> int | None:
+    """Where a file has a column; None when it has none of that name and type.
+
+    The footer counts leaves: a struct has as many as it has fields inside.
+    """
+    kind = {field.name: str(field.type) for field in footer.schema.to_arrow_schema()}
+    if kind.get(column.name) != column.source_type:
+        return None
+    leaves = (footer.schema.column(number) for number in range(footer.num_columns))
+    paths = [(leaf.name, leaf.path) for leaf in leaves]
+    return paths.index((column.name, column.name))
+
+
+def _scalar(footer: pq.FileMetaData, column: NumberedColumn, leaf: int) -> ScalarStats:
     """What the footer says about a column; what one row group doesn't know is left unset."""
     logical = column.column.logical_type
-    place = footer.schema.to_arrow_schema().names.index(column.column.name)
-    groups = [footer.row_group(number).column(place) for number in range(footer.num_row_groups)]
+    groups = [footer.row_group(number).column(leaf) for number in range(footer.num_row_groups)]
     known = [group.statistics for group in groups]
     stats = ScalarStats(
         display_name=column.column.name,

@@ -8,6 +8,7 @@ import pytest
 from examples.parquet_folder_connector import FACTORY
 
 from floecat.connectors.auth.providers import NoAuthProvider
+from floecat.connectors.spi.columns import ColumnPath, ColumnScope
 from floecat.connectors.spi.config import ConnectorConfig
 from floecat.connectors.spi.errors import BrokenTableError
 from floecat.connectors.spi.factory import ConnectorEnvironment
@@ -38,3 +39,24 @@ class TestParquetFolder(ConnectorConformance):
             with pytest.raises(BrokenTableError):
                 connector.describe(("sales",), "broken")
             assert connector.describe(("sales",), "orders").columns
+
+    def test_columns_are_found_by_their_path(self, upstream: Upstream, tmp_path: Path) -> None:
+        """A struct comes first, a name looks like a path, and other files know other columns."""
+        folder = tmp_path / "sales" / "mixed"
+        folder.mkdir()
+        rows = {"s": [{"x": 100, "y": 200}], "s.x": [1], "b": [-5]}
+        pq.write_table(pa.table(rows), folder / "0.parquet")
+        pq.write_table(pa.table({"s.x": [7]}), folder / "1.parquet")
+        pq.write_table(pa.table({"s.x": ["text"], "b": [9]}), folder / "2.parquet")
+        with upstream.open() as connector:
+            current = connector.describe(("sales",), "mixed").current_snapshot_id
+            assert current is not None
+            numbers: dict[ColumnPath, int] = {("s.x",): 1, ("b",): 2}
+            bundle = connector.plan_snapshot_files(
+                ("sales",), "mixed", current, ColumnScope((), numbers)
+            )
+            found = [
+                {part.column_id: (part.scalar.min, part.scalar.max) for part in file.columns}
+                for file in bundle.data_files
+            ]
+        assert found == [{1: ("1", "1"), 2: ("-5", "-5")}, {1: ("7", "7")}, {2: ("9", "9")}]

@@ -1,6 +1,7 @@
 """An Iceberg SQL catalog in PostgreSQL, written by pyiceberg."""
 
 from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
 
 import pyarrow as pa
@@ -77,10 +78,12 @@ def test_failures_are_told_apart_and_hold_no_password(
 
 
 def test_the_token_is_the_databases_password() -> None:
+    guard = OutboundGuard(OutboundRules(), resolver=lambda _host, _port: [ip_address("8.8.8.8")])
+    environment = ConnectorEnvironment(auth=NoAuthProvider(), guard=guard)
     auth = ResolvedAuth(scheme="bearer", secrets={"token": Secret("hunter2")})
     config = ConnectorConfig(
         kind_name=SQL.kind_name, uri="postgresql://db/lake", options={"user": "me"}, auth=auth
     )
-    url = opening._postgres(make_url(config.uri), config)
-    assert (url.username, url.password, url.host) == ("me", "hunter2", "db")
+    url = opening._postgres(make_url(config.uri), config, environment)
+    assert (url.username, url.password) == ("me", "hunter2")
     assert "hunter2" not in str(url)

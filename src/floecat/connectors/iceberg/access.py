@@ -1,5 +1,6 @@
 """FileAccess for Iceberg's files: from the connector's own keys, or from what a catalog vends."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from floecat.security.guard import OutboundRules
 from floecat.security.secret import Secret
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def own_access(rules: OutboundRules, auth: AuthProvider, options: Mapping[str, str]) -> FileAccess:
@@ -39,20 +41,22 @@ def vended_access(
     credentials: Sequence[Document],
     location: str,
 ) -> FileAccess:
-    """With credentials that the catalog gives out for one table, where it does."""
+    """With credentials that the catalog gives out for one table, where it does.
+
+    Where it doesn't, the connector's own are used, and those go to the connector's own endpoint
+    only: whoever answers must not choose who gets them.
+    """
     merged = {**config, **_best(credentials, location)}
-    access = replace(
-        base,
-        endpoint=merged.get("s3.endpoint") or base.endpoint,
-        region=merged.get("s3.region") or merged.get("client.region") or base.region,
-        options={**base.options, **_options(merged)},
-    )
+    access = replace(base, region=_region(merged) or base.region)
     key, secret = merged.get("s3.access-key-id"), merged.get("s3.secret-access-key")
     if not key or not secret:
         return access
+    endpoint = merged.get("s3.endpoint")
     token = merged.get("s3.session-token")
     return replace(
         access,
+        endpoint=endpoint or base.endpoint,
+        options=_options(merged) if endpoint else base.options,
         access_key_id=Secret(key),
         secret_access_key=Secret(secret),
         session_token=Secret(token) if token else None,
@@ -66,6 +70,12 @@ def _best(credentials: Sequence[Document], location: str) -> dict[str, str]:
     if not matching:
         return {}
     return texts(max(matching, key=lambda c: len(str(c.get("prefix", "")))), "config")
+
+
+def _region(options: Mapping[str, str]) -> str:
+    """It becomes a part of the host's name where there is no endpoint: only a plain word may."""
+    found = options.get("s3.region") or options.get("client.region") or ""
+    return found if _REGION.fullmatch(found) else ""
 
 
 def _options(options: Mapping[str, str]) -> dict[str, str]:

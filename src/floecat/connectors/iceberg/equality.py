@@ -6,12 +6,20 @@ from it, and needn't be read for it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from floecat.connectors.iceberg.schema import types_by_id
 from floecat.types.errors import InvalidValueError
 from floecat.types.singlevalue.primitives import Primitive, find_primitive
 from floecat.types.singlevalue.scalar import decode_single_value
+
+_METRICS: Final = (
+    "value_counts",
+    "null_value_counts",
+    "nan_value_counts",
+    "lower_bounds",
+    "upper_bounds",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +28,19 @@ class ColumnMetrics:
 
     values: int | None
     nulls: int | None
+    nans: int | None
     lower: Any
     upper: Any
 
     @property
     def may_hold_null(self) -> bool:
         return self.nulls is None or self.nulls > 0
+
+    @property
+    def may_hold_nan(self) -> bool:
+        """NaN is a value that bounds leave out."""
+        bounds_floats = isinstance(self.lower, float) or isinstance(self.upper, float)
+        return bounds_floats and self.nans != 0
 
     @property
     def holds_only_null(self) -> bool:
@@ -42,14 +57,14 @@ class EqualityMatcher:
 
     def metrics(self, record: Mapping[str, Any], field_ids: set[int]) -> dict[int, ColumnMetrics]:
         """Of the columns that deletes compare."""
-        names = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
-        maps = [record.get(name) or {} for name in names]
+        maps = [record.get(name) or {} for name in _METRICS]
         return {
             field_id: ColumnMetrics(
                 maps[0].get(field_id),
                 maps[1].get(field_id),
-                _decoded(primitive, maps[2].get(field_id)),
+                maps[2].get(field_id),
                 _decoded(primitive, maps[3].get(field_id)),
+                _decoded(primitive, maps[4].get(field_id)),
             )
             for field_id in field_ids
             if (primitive := self._primitives.get(field_id)) is not None
@@ -67,7 +82,7 @@ class EqualityMatcher:
 
 
 def _may_match(delete: ColumnMetrics, data: ColumnMetrics) -> bool:
-    if delete.may_hold_null and data.may_hold_null:
+    if (delete.may_hold_null and data.may_hold_null) or (delete.may_hold_nan and data.may_hold_nan):
         return True
     if delete.holds_only_null or data.holds_only_null:
         return False  # the other side holds no null

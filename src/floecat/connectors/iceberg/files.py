@@ -44,7 +44,7 @@ class Planning:
         with reading(self.relation):
             schema = self.metadata.schema_of(snapshot)
             leaves = leaves_of(schema)
-            metrics = MetricsReader(leaves, scope, self.metadata.properties, self.policy)
+            metrics = MetricsReader(leaves, scope, self.policy)
             readers = partition_readers(self.metadata)
             manifests = list_manifests(self.files, snapshot)
             deletes = self._deletes([m for m in manifests if m.content == DELETES], readers)

@@ -1,14 +1,20 @@
 """Tables in plain folders: one metadata file, one table's folder, or a warehouse of any depth.
 
 A folder with metadata files in its `metadata` is a table; any other folder of a warehouse is a
-namespace, as Hadoop catalogs have it.
+namespace, as Hadoop catalogs have it. A folder that can't be looked into (a link out of the allowed
+roots, missing rights) is listed like a table, and says why when it is described.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from floecat.connectors.iceberg.catalog import Located, no_such_namespace, no_such_table
+from floecat.connectors.iceberg.catalog import (
+    Located,
+    no_such_namespace,
+    no_such_table,
+    with_parents,
+)
 from floecat.connectors.iceberg.errors import of_storage, reading
 from floecat.connectors.iceberg.storage import Entry, SourceFiles
 from floecat.connectors.spi.errors import (
@@ -26,6 +32,7 @@ _ANY_METADATA: Final = re.compile(r".*\.metadata\.json(?:\.gz)?|.*\.gz\.metadata
 _HINT: Final = "version-hint.text"
 _MAX_DEPTH: Final = 32
 _HINT_BYTES: Final = 1024
+_CLOSED: Final = (BrokenTableError, PermanentUpstreamError)
 
 
 class FolderCatalog:
@@ -40,16 +47,16 @@ class FolderCatalog:
 
     def namespaces(self) -> Iterable[Namespace]:
         if self._single:
-            return [self._single[0]]
-        return self._below((), self._root)
+            return with_parents([self._single[0]])
+        return self._below((), self._folders(self._root))
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
         if self._single:
-            if namespace != self._single[0]:
+            if namespace not in set(self.namespaces()):
                 raise no_such_namespace(namespace)
-            return [self._single[1]]
+            return [self._single[1]] if namespace == self._single[0] else []
         folder = self._namespace_folder(namespace)
-        return [entry.name for entry in self._folders(folder) if self._metadata_files(entry.uri)]
+        return [entry.name for entry in self._folders(folder) if self._is_listed(entry)]
 
     def find_table(self, namespace: Namespace, name: str) -> Located:
         location = self._location(namespace, name)
@@ -64,25 +71,39 @@ class FolderCatalog:
     def close(self) -> None:
         """Nothing is kept open."""
 
-    def _below(self, namespace: Namespace, folder: str) -> Iterator[Namespace]:
+    def _below(self, namespace: Namespace, folders: list[Entry]) -> Iterator[Namespace]:
         if len(namespace) >= _MAX_DEPTH:
             raise PermanentUpstreamError(
-                f"folders are nested deeper than {_MAX_DEPTH} in {folder}: is this a warehouse?",
+                f"{self._root} has folders more than {_MAX_DEPTH} deep: is this a warehouse?",
                 UpstreamProblem.BAD_SPEC,
             )
-        for entry in self._folders(folder):
-            if not self._metadata_files(entry.uri):
+        for entry in folders:
+            found = self._inside(entry)
+            if found is not None:
                 inner = (*namespace, entry.name)
                 yield inner
-                yield from self._below(inner, entry.uri)
+                yield from self._below(inner, found)
+
+    def _inside(self, entry: Entry) -> list[Entry] | None:
+        """The folders of a namespace; None when it is a table, or can't be looked into."""
+        try:
+            return None if self._metadata_files(entry.uri) else self._folders(entry.uri)
+        except _CLOSED:
+            return None
+
+    def _is_listed(self, entry: Entry) -> bool:
+        try:
+            return bool(self._metadata_files(entry.uri))
+        except _CLOSED:
+            return True
 
     def _namespace_folder(self, namespace: Namespace) -> str:
         folder = self._root
         for part in namespace:
-            found = {entry.name: entry.uri for entry in self._folders(folder)}
-            if part not in found or self._metadata_files(found[part]):
+            found = {entry.name: entry for entry in self._folders(folder)}
+            if part not in found or self._is_listed(found[part]):
                 raise no_such_namespace(namespace)
-            folder = found[part]
+            folder = found[part].uri
         return folder
 
     def _location(self, namespace: Namespace, name: str) -> str:
@@ -92,9 +113,12 @@ class FolderCatalog:
             return self._root if is_metadata_file(self._root) else self._current(self._root)
         folder = self._namespace_folder(namespace)
         entry = next((e for e in self._folders(folder) if e.name == name), None)
-        if entry is None or not self._metadata_files(entry.uri):
+        if entry is None or not self._is_listed(entry):
             raise no_such_table(namespace, name)
-        return self._current(entry.uri)
+        try:
+            return self._current(entry.uri)
+        except PermanentUpstreamError as error:
+            raise BrokenTableError(error.message, error.problem) from error
 
     def _current(self, table: str) -> str:
         """Where the table's newest metadata is.

@@ -16,9 +16,9 @@ from floecat.types.policy import TimestampPolicy
 from floecat.types.singlevalue.primitives import PrimitiveName
 from floecat.types.singlevalue.scalar import decode_single_value
 
-_TEXT: Final = frozenset({PrimitiveName.STRING, PrimitiveName.BINARY, PrimitiveName.FIXED})
-_DEFAULT_TRUNCATION: Final = 16
-_METRICS_PROPERTY: Final = "write.metadata.metrics."
+_CUT: Final = frozenset({PrimitiveName.STRING, PrimitiveName.BINARY, PrimitiveName.FIXED})
+"""Types whose bounds may be cut, to a length that no manifest tells: the table's settings are those
+of today, and a file's were those of its writer. So these bounds are never said to be tight."""
 
 _UNKNOWN: Final = (None, None, None)
 _INTEGERS: Final = frozenset({PrimitiveName.INT, PrimitiveName.LONG})
@@ -42,7 +42,6 @@ class MetricsReader:
         self,
         leaves: Sequence[Leaf],
         scope: ColumnScope | None,
-        properties: Mapping[str, str],
         policy: TimestampPolicy,
     ) -> None:
         by_path = {leaf.column.path: leaf for leaf in leaves}
@@ -51,7 +50,6 @@ class MetricsReader:
             _Wanted(chosen.column_id, by_path[chosen.column.path], _template(chosen.column))
             for chosen in selected
         ]
-        self._shortest_cut = shortest_truncation(properties)
         self._policy = policy
 
     def __bool__(self) -> bool:
@@ -92,32 +90,10 @@ class MetricsReader:
             return Bound(str(int.from_bytes(data, "little", signed=True)), is_tight=True)
         try:
             value = decode_single_value(leaf.primitive, data)
-            tight = self._is_tight(leaf, value, is_upper=bound is upper_bound)
+            tight = leaf.primitive.name not in _CUT
             return bound(leaf.column.logical_type, value, is_tight=tight, policy=self._policy)
         except InvalidValueError:
             return None
-
-    def _is_tight(self, leaf: Leaf, value: object, *, is_upper: bool) -> bool:
-        """Text and bytes are cut to a length that the manifest doesn't tell.
-
-        A shorter one is whole, except that cutting bytes off the end of a maximum and counting
-        the last one up may leave any length.
-        """
-        if leaf.primitive is None or leaf.primitive.name not in _TEXT:
-            return True
-        if is_upper and leaf.primitive.name is not PrimitiveName.STRING:
-            return False
-        return isinstance(value, str | bytes) and len(value) < self._shortest_cut
-
-
-def shortest_truncation(properties: Mapping[str, str]) -> int:
-    """The least number of characters that the table's settings let a bound be cut to."""
-    lengths = [_DEFAULT_TRUNCATION]
-    for key, value in properties.items():
-        if key.startswith(_METRICS_PROPERTY) and value.lower().startswith("truncate("):
-            digits = value[len("truncate(") : -1]
-            lengths.append(int(digits) if digits.isdecimal() else 0)
-    return min(lengths)
 
 
 def _template(column: SourceColumn) -> ScalarStats:

@@ -21,6 +21,9 @@ from floecat.connectors.spi.records import Namespace
 from floecat.security.http import GuardedClient
 
 _THRIFT: Final = frozenset({"thrift"})
+_POSTGRES_PORT: Final = 5432
+_POSTGRES_SETTINGS: Final = frozenset({"application_name", "connect_timeout", "sslmode"})
+"""What a URI may ask of the connection. Other settings name hosts, or files of this machine."""
 
 
 def open_rest(config: ConnectorConfig, environment: ConnectorEnvironment) -> SourceCatalog:
@@ -61,8 +64,7 @@ def open_sql(config: ConnectorConfig, environment: ConnectorEnvironment) -> Sour
             path = quote(str(environment.guard.check_path(url.database or "")))
             url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
         else:
-            environment.guard.check_host(url.host or "", url.port or 5432)
-            url = _postgres(url, config)
+            url = _postgres(url, config, environment)
     name = config.options.get("catalog-name", "")
     return SqlCatalog(url, _access(config, environment), name, config.uri)
 
@@ -95,11 +97,30 @@ def _access(config: ConnectorConfig, environment: ConnectorEnvironment) -> FileA
     return own_access(environment.guard.rules, environment.auth, config.options)
 
 
-def _postgres(url: Any, config: ConnectorConfig) -> Any:
-    """With the driver that Floecat has, and the password that the URI must not carry."""
+def _postgres(url: Any, config: ConnectorConfig, environment: ConnectorEnvironment) -> Any:
+    """With the driver that Floecat has, and the password that the URI must not carry.
+
+    The driver connects to addresses that were approved, and knows the host's name for TLS only.
+    """
+    refused = sorted(set(url.query) - _POSTGRES_SETTINGS)
+    if refused:
+        allowed = ", ".join(sorted(_POSTGRES_SETTINGS))
+        raise _bad(f"the URI sets {refused[0][:40]!r}: it may set {allowed}")
+    if not url.host:
+        raise _bad("the URI names no host")
+    approved = environment.guard.check_host(url.host, url.port or _POSTGRES_PORT)
+    each = [str(address) for address in approved.addresses]
+    hosts = {
+        "host": ",".join([approved.host] * len(each)),
+        "hostaddr": ",".join(each),
+        "port": ",".join([str(approved.port)] * len(each)),
+    }
     password = config.auth.secrets.get("token")
     return url.set(
         drivername="postgresql+psycopg",
+        host=None,
+        port=None,
+        query={**url.query, **hosts},
         username=config.options.get("user") or None,
         password=password.reveal() if password else None,
     )

@@ -13,7 +13,11 @@ from floecat.types.values.plain import format_value
 from floecat.types.values.scalars import read_uuid
 
 PartitionKey = tuple[Any, ...]
-"""The stored values in the spec's order: equal keys of one spec are the same partition."""
+"""The stored values in the spec's order: equal keys of one spec are the same partition.
+
+Floats are there as text, since Iceberg compares them otherwise than Python: NaN is NaN, and 0.0
+isn't -0.0.
+"""
 
 _MICROS: Final = frozenset({PrimitiveName.TIME, PrimitiveName.TIMESTAMP, PrimitiveName.TIMESTAMPTZ})
 _MAX_CACHED: Final = 100_000
@@ -41,7 +45,8 @@ class PartitionReader:
         """A file's partition, from its manifest's record."""
         if not partition:
             return (None,) * len(self._fields)
-        return tuple(partition.get(names.get(field.field_id, "")) for field, _ in self._fields)
+        stored = (partition.get(names.get(field.field_id, "")) for field, _ in self._fields)
+        return tuple(repr(value) if isinstance(value, float) else value for value in stored)
 
     def values(self, key: PartitionKey) -> Sequence[PartitionValue]:
         """The values of a partition. Files share partitions, so they are made once."""

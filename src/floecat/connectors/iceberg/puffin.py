@@ -12,6 +12,7 @@ from floecat.connectors.iceberg.documents import find, get, objects, texts
 from floecat.connectors.iceberg.errors import MALFORMED
 from floecat.connectors.iceberg.metadata import StatisticsFile
 from floecat.connectors.iceberg.storage import SourceFiles
+from floecat.connectors.spi.errors import BrokenTableError
 from floecat.connectors.spi.ndv import ColumnNdv, NdvSketch
 
 THETA: Final = "apache-datasketches-theta-v1"
@@ -46,7 +47,7 @@ def distinct_values(files: SourceFiles, statistics: StatisticsFile) -> dict[int,
             for blob in read_footer(file):
                 if _is_theta_of(blob, statistics.snapshot_id):
                     found[blob.field_ids[0]] = _column_ndv(blob, read_blob(file, blob))
-    except (*MALFORMED, FileNotFoundError):
+    except (*MALFORMED, BrokenTableError, FileNotFoundError, PermissionError):
         return found
     return found
 

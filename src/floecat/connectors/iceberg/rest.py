@@ -1,5 +1,6 @@
 """Iceberg's REST catalog protocol, as far as reading needs it."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from http import HTTPStatus
@@ -27,7 +28,12 @@ from floecat.connectors.iceberg.documents import (
 from floecat.connectors.iceberg.errors import MALFORMED, understanding
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.auth import AuthProvider, OutgoingRequest
-from floecat.connectors.spi.errors import ConnectorError, PermanentUpstreamError, UpstreamGoneError
+from floecat.connectors.spi.errors import (
+    ConnectorError,
+    PermanentUpstreamError,
+    UpstreamGoneError,
+    UpstreamProblem,
+)
 from floecat.connectors.spi.records import Namespace
 from floecat.errors import FloecatError
 from floecat.security.http import GuardedClient
@@ -37,6 +43,9 @@ _MAX_PAGES: Final = 100_000
 _MAX_DEPTH: Final = 32
 _CONFIG: Final = "config"
 _EXPIRED: Final = frozenset({"NotAuthorizedException", "AuthenticationTimeoutException"})
+_DOTS: Final = frozenset({".", ".."})
+_HEADER: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
+_ERROR_TYPE: Final = re.compile(r"[A-Z][A-Za-z]{2,60}(?:Exception|Error)")
 _DELEGATION: Final = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 
 
@@ -62,10 +71,10 @@ class RestCatalog:
             merged = texts(answer, "defaults") | dict(options) | texts(answer, "overrides")
             self._endpoints: list[Any] | None = find(answer, "endpoints", list)
         self._config = merged
-        self._separator = merged.get("namespace-separator", quote(_SEPARATOR, safe=""))
+        separator = merged.get("namespace-separator", quote(_SEPARATOR, safe=""))
+        self._separator = quote(separator, safe="%")
         prefix = merged.get("prefix", "")
-        # Servers write it as it stands in a path: what is encoded already stays so.
-        self._prefix = f"{quote(prefix, safe='/%')}/" if prefix else ""
+        self._prefix = f"{self._below_base(prefix)}/" if prefix else ""
 
     def namespaces(self) -> Iterable[Namespace]:
         return self._below(())
@@ -79,7 +88,7 @@ class RestCatalog:
         return self._names(f"{self._namespace(namespace)}/views", namespace)
 
     def find_table(self, namespace: Namespace, name: str) -> Located:
-        place = f"{self._namespace(namespace)}/tables/{quote(name, safe='')}"
+        place = f"{self._namespace(namespace)}/tables/{_segment(name)}"
         answer = self._get_or(place, no_such_table(namespace, name))
         config = self._config | texts(answer, "config")
         metadata: Document = get(answer, "metadata", dict)
@@ -94,7 +103,7 @@ class RestCatalog:
         )
 
     def find_view(self, namespace: Namespace, name: str) -> Located:
-        place = f"{self._namespace(namespace)}/views/{quote(name, safe='')}"
+        place = f"{self._namespace(namespace)}/views/{_segment(name)}"
         answer = self._get_or(place, no_such_view(namespace, name))
         return Located(
             metadata_location=find(answer, "metadata-location", str) or "",
@@ -158,14 +167,13 @@ class RestCatalog:
 
     def _get(self, place: str, query: Mapping[str, str]) -> Document:
         url = str(httpx.URL(f"{self._base}/v1/{place}", params=dict(query)))
-        headers = {"Accept": "application/json", **_DELEGATION}
-        headers |= self._auth.headers_for(OutgoingRequest("GET", url, headers))
+        headers = self._headers(url)
         try:
             response = self._client.request("GET", url, headers=headers)
         except (httpx.HTTPError, FloecatError, OSError) as error:
             raise connector_error(error, self._base) from error
         if response.status_code != HTTPStatus.OK:
-            raise self._refused(response, place)
+            raise self._refused(response, place, headers)
         try:
             return parse_document(response.content)
         except MALFORMED as error:
@@ -173,28 +181,66 @@ class RestCatalog:
                 f"{self._base} answered with something other than JSON: is it a REST catalog?"
             ) from error
 
-    def _refused(self, response: httpx.Response, place: str) -> ConnectorError:
-        message, kind = _error_of(response)
+    def _headers(self, url: str) -> dict[str, str]:
+        headers = {"Accept": "application/json", **_DELEGATION}
+        try:
+            headers |= self._auth.headers_for(OutgoingRequest("GET", url, headers))
+        except ValueError:
+            raise _unsendable() from None
+        if not all(_HEADER.fullmatch(value) for value in headers.values()):
+            raise _unsendable()
+        return headers
+
+    def _refused(
+        self, response: httpx.Response, place: str, sent: Mapping[str, str]
+    ) -> ConnectorError:
+        """What the server says in its own words isn't passed on: it may repeat what it was sent."""
+        kind = _kind_of_error(response)
         if response.status_code == HTTPStatus.NOT_FOUND and place != _CONFIG:
-            return UpstreamGoneError(f"{self._base}: {message or 'no such relation'}")
+            return UpstreamGoneError(f"{self._base}: no such relation")
         status = HTTPStatus.UNAUTHORIZED if kind in _EXPIRED else response.status_code
         seconds = response.headers.get("Retry-After", "")
         retry_after = timedelta(seconds=min(int(seconds), 3600)) if seconds.isdecimal() else None
-        return of_status(status, self._base, detail=message, retry_after=retry_after)
+        return of_status(status, self._base, detail=_shown(kind, sent), retry_after=retry_after)
 
     def _namespace(self, namespace: Namespace) -> str:
-        parts = self._separator.join(quote(part, safe="") for part in namespace)
+        parts = self._separator.join(_segment(part) for part in namespace)
         return f"{self._prefix}namespaces/{parts}"
+
+    def _below_base(self, prefix: str) -> str:
+        """Servers write it as it stands in a path: what is encoded already stays so."""
+        if _DOTS & set(unquote(prefix).split("/")):
+            raise PermanentUpstreamError(f"{self._base} names a prefix that leads out of its path")
+        return "/".join(quote(part, safe="%") for part in prefix.split("/"))
 
     def _offers(self, endpoint: str) -> bool:
         """Servers that don't list what they offer, offer what is asked for here."""
         return self._endpoints is None or endpoint in self._endpoints
 
 
-def _error_of(response: httpx.Response) -> tuple[str, str]:
-    """What the server says went wrong, and what it calls that."""
+def _segment(name: str) -> str:
+    """A name as one part of a path."""
+    return name.replace(".", "%2E") if name in _DOTS else quote(name, safe="")
+
+
+def _kind_of_error(response: httpx.Response) -> str:
+    """What the server calls what went wrong."""
     try:
         error: Document = find(parse_document(response.content), "error", dict) or {}
-        return (find(error, "message", str) or "")[:300], find(error, "type", str) or ""
+        return find(error, "type", str) or ""
     except MALFORMED:
-        return "", ""
+        return ""
+
+
+def _shown(kind: str, sent: Mapping[str, str]) -> str:
+    """The error's type if it is a plain word, and none that we sent."""
+    repeats = any(kind in value or value in kind for value in sent.values())
+    return kind if _ERROR_TYPE.fullmatch(kind) and not repeats else ""
+
+
+def _unsendable() -> PermanentUpstreamError:
+    return PermanentUpstreamError(
+        "the credentials hold characters that a header can't have: check them for line breaks, "
+        "spaces at the end and letters beyond ASCII",
+        UpstreamProblem.BAD_SPEC,
+    )

@@ -26,7 +26,10 @@ from floecat.connectors.spi.records import Namespace
 
 _TABLES: Final = "iceberg_tables"
 _PROPERTIES: Final = "iceberg_namespace_properties"
-_NAMES: Final = "SELECT DISTINCT catalog_name FROM iceberg_tables ORDER BY 1"
+_NAMES: Final = (
+    "SELECT catalog_name FROM iceberg_tables UNION "
+    "SELECT catalog_name FROM iceberg_namespace_properties ORDER BY 1"
+)
 _SPACES: Final = (
     "SELECT DISTINCT namespace FROM iceberg_namespace_properties WHERE catalog_name = :catalog"
 )
@@ -70,10 +73,13 @@ class SqlCatalog:
             self._check()
         except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:
             raise self._failed(error) from error
-        self._catalog = catalog or self._only_catalog()
+        self._catalog = catalog
+        self._name()
 
     def namespaces(self) -> Iterable[Namespace]:
-        spaces = [row[0] for row in self._rows(_SPACES) + self._rows(_USED)]
+        name = self._name()
+        rows = self._rows(_SPACES, catalog=name) + self._rows(_USED, catalog=name)
+        spaces = [row[0] for row in rows]
         return with_parents({tuple(str(space).split(".")) for space in spaces})
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
@@ -94,16 +100,19 @@ class SqlCatalog:
     def _located(
         self, namespace: Namespace, name: str, gone: UpstreamGoneError, *, is_view: bool
     ) -> Located:
-        for row in self._rows(_RELATIONS, namespace=dotted(namespace)):
+        for row in self._stored(namespace):
             if row.table_name == name and _is_view(row) == is_view:
                 return Located(metadata_location=row.metadata_location or "", access=self._access)
         raise gone
 
     def _relations(self, namespace: Namespace) -> list[Any]:
-        rows = self._rows(_RELATIONS, namespace=dotted(namespace))
+        rows = self._stored(namespace)
         if not rows and namespace not in set(self.namespaces()):
             raise no_such_namespace(namespace)
         return sorted(rows, key=lambda row: str(row.table_name))
+
+    def _stored(self, namespace: Namespace) -> list[Any]:
+        return self._rows(_RELATIONS, catalog=self._name(), namespace=dotted(namespace))
 
     def _check(self) -> None:
         inspector = self._library.inspect(self._engine)
@@ -113,6 +122,11 @@ class SqlCatalog:
                     f"{self._place} holds no Iceberg catalog: it has no table {table}",
                     UpstreamProblem.NO_SUCH_WAREHOUSE,
                 )
+
+    def _name(self) -> str:
+        """The catalog's name: as configured, or of the only one, once there is one."""
+        self._catalog = self._catalog or self._only_catalog()
+        return self._catalog
 
     def _only_catalog(self) -> str:
         names = [str(row[0]) for row in self._rows(_NAMES)]
@@ -125,10 +139,9 @@ class SqlCatalog:
         return names[0] if names else ""
 
     def _rows(self, query: str, **values: str) -> list[Any]:
-        asked = {"catalog": getattr(self, "_catalog", ""), **values} if ":" in query else {}
         try:
             with self._engine.connect() as connection:
-                return list(connection.execute(self._library.text(query), asked))
+                return list(connection.execute(self._library.text(query), values))
         except self._library.exc.SQLAlchemyError as error:
             raise self._failed(error) from error
 

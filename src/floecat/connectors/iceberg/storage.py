@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from floecat.connectors.spi.access import FileAccess
-from floecat.connectors.spi.errors import BrokenTableError
-from floecat.security.guard import FILE, scheme_of
+from floecat.connectors.spi.errors import BrokenTableError, PermanentUpstreamError
+from floecat.security.guard import OBJECT_STORES, scheme_of
 
 MAX_DOCUMENT_BYTES: Final = 512 * 1024 * 1024
 _BUFFER_BYTES: Final = 1024 * 1024
@@ -74,10 +74,16 @@ class SourceFiles:
         ]
 
     def _filesystem(self, uri: str) -> tuple[pafs.FileSystem, str]:
-        """Local paths are judged one by one; an object store's client is made once."""
+        """Local paths are judged one by one; an object store's client is made once.
+
+        What leads out of the roots is the fault of the table that names it, not of its neighbours.
+        """
         scheme = scheme_of(uri)
-        if scheme in FILE:
-            return self.access.filesystem(uri)
+        if scheme not in OBJECT_STORES:
+            try:
+                return self.access.filesystem(uri)
+            except PermanentUpstreamError as error:
+                raise BrokenTableError(error.message, error.problem) from error
         if scheme not in self._stores:
             self._stores[scheme], path = self.access.filesystem(uri)
             return self._stores[scheme], path

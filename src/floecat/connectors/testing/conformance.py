@@ -22,6 +22,7 @@ from floecat.connectors.spi.records import (
     SnapshotEnumerationOptions,
     TableDescriptor,
 )
+from floecat.connectors.testing.agreement import check_merged, check_rows
 from floecat.types.encoding import ValueEncoders
 from floecat.types.messages import from_message
 from floecat.types.ordering import comparator
@@ -66,9 +67,10 @@ class ConnectorConformance:
         assert max(Counter(found).values()) == 1
         place = {namespace: number for number, namespace in enumerate(found)}
         for namespace in found:
+            assert isinstance(namespace, tuple)
             assert all(namespace), "no part of a namespace is empty"
-            parent = place.get(namespace[:-1])
-            assert parent is None or parent < place[namespace]
+            if len(namespace) > 1:
+                assert place.get(namespace[:-1], len(found)) < place[namespace], "parents first"
         if not connector.capabilities.nested_namespaces:
             assert all(len(namespace) <= 1 for namespace in found)
 
@@ -115,9 +117,15 @@ class ConnectorConformance:
         self, upstream: Upstream, connector: FloecatConnector
     ) -> None:
         seen: set[int] = set()
-        for snapshot in _snapshots(upstream, connector, _ALL):
+        everything = _snapshots(upstream, connector, _ALL)
+        ids = {snapshot.snapshot_id for snapshot in everything}
+        for snapshot in everything:
             assert snapshot.created_at.tzinfo is not None
-            assert snapshot.parent_id != snapshot.snapshot_id
+            if snapshot.parent_id in ids:
+                assert snapshot.parent_id in seen, "a parent comes before its children"
+            elif snapshot.parent_id is not None:
+                with pytest.raises(UpstreamGoneError):  # it expired, or it would be reported
+                    _plan(upstream, connector, snapshot.parent_id)
             _check_columns(snapshot.columns)
             seen.add(snapshot.snapshot_id)
         described = _describe(upstream, connector)
@@ -173,6 +181,19 @@ class ConnectorConformance:
                 _check_scalar(record.scalar)
             for column in record.file.columns:
                 _check_scalar(column.scalar)
+
+    def test_statistics_agree_with_each_other(
+        self, upstream: Upstream, connector: FloecatConnector
+    ) -> None:
+        check_merged(_statistics(upstream, connector, self._scope(upstream, connector)))
+
+    def test_statistics_agree_with_the_rows(
+        self, upstream: Upstream, connector: FloecatConnector
+    ) -> None:
+        scope = self._scope(upstream, connector)
+        columns = scope.selected(_plan(upstream, connector).columns)
+        access = connector.file_access(upstream.namespace, upstream.table)
+        check_rows(_statistics(upstream, connector, scope), columns, access)
 
     def test_selectors_choose_columns(
         self, upstream: Upstream, connector: FloecatConnector

@@ -1,9 +1,11 @@
 """Catalogs of other engines: what they list, what is broken in them, and what isn't there."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
@@ -14,6 +16,7 @@ from tests.support.lakehouse import iceberg_root, iceberg_truth
 from ai.floedb.floecat.catalog.stats_pb2 import NdvMethod
 from floecat.connectors.iceberg.factory import FILESYSTEM, SQL
 from floecat.connectors.iceberg.puffin import THETA
+from floecat.connectors.iceberg.storage import Entry, SourceFiles
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.errors import (
@@ -209,6 +212,51 @@ def test_pyicebergs_own_sql_catalog(tmp_path: Path) -> None:
         other.engine.dispose()
 
 
+def test_a_sql_catalog_may_fill_and_empty_again(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path}/c.db"
+    catalog = SqlCatalog("mine", uri=uri, warehouse=f"file://{tmp_path}/warehouse")
+    schema = Schema(NestedField(1, "id", LongType()))
+    try:
+        with open_at(SQL, uri, tmp_path) as connector:
+            assert list(connector.list_namespaces()) == []
+            catalog.create_namespace("a")
+            assert list(connector.list_namespaces()) == [("a",)]
+            assert list(connector.list_tables(("a",))) == []
+            catalog.create_table("a.t", schema)
+            assert list(connector.list_tables(("a",))) == ["t"]
+            catalog.drop_table("a.t")
+            assert list(connector.list_namespaces()) == [("a",)]
+        with open_at(SQL, uri, tmp_path) as later:
+            assert list(later.list_namespaces()) == [("a",)]
+            assert list(later.list_tables(("a",))) == []
+    finally:
+        catalog.engine.dispose()
+
+
+def test_settings_of_today_say_nothing_of_older_files(tmp_path: Path) -> None:
+    """The file's bounds were cut to four characters, and no setting tells so any more."""
+    catalog = SqlCatalog(
+        "mine", uri=f"sqlite:///{tmp_path}/c.db", warehouse=f"file://{tmp_path}/warehouse"
+    )
+    rows = pa.table({"text": ["abcdefgh", "zzzzzzzz"], "data": [b"abcdefgh", b"zzzzzzzz"]})
+    setting = "write.metadata.metrics.default"
+    try:
+        catalog.create_namespace("a")
+        table = catalog.create_table("a.t", rows.schema, properties={setting: "truncate(4)"})
+        table.append(rows)
+        with table.transaction() as transaction:
+            transaction.remove_properties(setting)
+        with open_at(SQL, f"sqlite:///{tmp_path}/c.db", tmp_path) as connector:
+            current = connector.describe(("a",), "t").current_snapshot_id
+            assert current is not None
+            records = connector.capture_snapshot_target_stats(("a",), "t", current, ColumnScope())
+            columns = [record.scalar for record in records if record.HasField("scalar")]
+        assert columns[0].min == "abcd"
+        assert [(c.min_tight, c.max_tight) for c in columns] == [(False, False)] * 2
+    finally:
+        catalog.engine.dispose()
+
+
 def test_a_database_may_be_called_anything(tmp_path: Path) -> None:
     odd = tmp_path / "50% #1" / "lake.db"
     odd.parent.mkdir()
@@ -232,6 +280,51 @@ def test_folders_outside_the_roots_arent_read(uri: str, tmp_path: Path) -> None:
     with pytest.raises(PermanentUpstreamError) as raised:
         open_at(FILESYSTEM, uri.format(root=tmp_path), tmp_path)
     assert raised.value.problem is UpstreamProblem.ADDRESS_NOT_ALLOWED
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A warehouse with a sound table, and beside it links that lead out of it."""
+    warehouse, outside = tmp_path / "warehouse", tmp_path / "outside"
+    source = iceberg_root() / "warehouse" / "deep" / "top" / "metadata"
+    for folder in (warehouse / "ns" / "sound", outside / "t"):
+        folder.mkdir(parents=True)
+        shutil.copytree(source, folder / "metadata")
+    (warehouse / "away").symlink_to(outside)
+    (warehouse / "ns" / "away").symlink_to(outside / "t")
+    (warehouse / "ns" / "half").mkdir()
+    (warehouse / "ns" / "half" / "metadata").symlink_to(outside / "t" / "metadata")
+    (warehouse / "ns" / "nowhere").symlink_to(tmp_path / "nowhere")
+    return warehouse
+
+
+def test_a_link_out_of_the_roots_is_its_own_failure(linked: Path) -> None:
+    with open_at(FILESYSTEM, str(linked), linked) as connector:
+        assert list(connector.list_namespaces()) == [("ns",)]
+        assert list(connector.list_tables(("ns",))) == ["away", "half", "sound"]
+        for name in ("away", "half"):
+            with pytest.raises(BrokenTableError) as raised:
+                connector.describe(("ns",), name)
+            assert raised.value.problem is UpstreamProblem.ADDRESS_NOT_ALLOWED
+        assert connector.describe(("ns",), "sound").columns
+        with pytest.raises(UpstreamGoneError):
+            list(connector.list_tables(("away",)))
+
+
+def test_a_folder_that_cant_be_read_is_its_own_failure(
+    linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (linked / "locked").mkdir()
+    whole = SourceFiles.entries
+
+    def entries(files: SourceFiles, uri: str) -> list[Entry]:
+        if "/locked" in uri:
+            raise PermissionError(13, "Permission denied", uri)
+        return whole(files, uri)
+
+    monkeypatch.setattr(SourceFiles, "entries", entries)
+    with open_at(FILESYSTEM, str(linked), linked) as connector:
+        assert list(connector.list_namespaces()) == [("ns",)]
 
 
 def test_a_folder_that_isnt_there_has_nothing(tmp_path: Path) -> None:

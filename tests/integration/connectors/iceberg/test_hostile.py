@@ -253,3 +253,32 @@ def test_avro_made_to_harm(table: Table, name: str, monkeypatch: pytest.MonkeyPa
     table.write(table.document)
     with pytest.raises(BrokenTableError):
         table.use()
+
+
+@pytest.mark.parametrize(
+    "path", ["file:///etc/passwd", "/etc/passwd", "http://169.254.169.254/x", "ftp://x/y"]
+)
+def test_a_manifest_list_outside_the_roots_breaks_its_table(table: Table, path: str) -> None:
+    document = copy.deepcopy(table.document)
+    current_snapshot(document)["manifest-list"] = path
+    table.write(document)
+    with pytest.raises(BrokenTableError):
+        table.use()
+
+
+@pytest.mark.parametrize("path", ["file:///etc/passwd", "http://169.254.169.254/x"])
+def test_statistics_outside_the_roots_are_left_out(table: Table, path: str) -> None:
+    document = copy.deepcopy(table.document)
+    table.write(document)
+    files = table.use()
+    document["statistics"] = [
+        {
+            "snapshot-id": document["current-snapshot-id"],
+            "statistics-path": path,
+            "file-size-in-bytes": 1,
+            "file-footer-size-in-bytes": 1,
+            "blob-metadata": [],
+        }
+    ]
+    table.write(document)
+    assert table.use() == files

@@ -8,7 +8,11 @@ import pytest
 from tests.support.http_server import Answer, Asked, answering
 from tests.support.lakehouse import FIXTURES
 
-from floecat.connectors.auth.providers import BearerTokenAuthProvider, NoAuthProvider
+from floecat.connectors.auth.providers import (
+    AwsSigV4AuthProvider,
+    BearerTokenAuthProvider,
+    NoAuthProvider,
+)
 from floecat.connectors.iceberg.factory import REST
 from floecat.connectors.spi.auth import AuthProvider
 from floecat.connectors.spi.config import ConnectorConfig, ResolvedAuth
@@ -144,6 +148,30 @@ def test_credentials_for_a_table_are_used_for_its_files() -> None:
         assert connector.describe(("ns",), "t").location == METADATA["location"]
 
 
+@pytest.mark.parametrize("where", ["config", "storage-credentials"])
+def test_own_keys_go_to_no_endpoint_that_an_answer_names(where: str) -> None:
+    named = {"s3.endpoint": "http://127.0.0.1:9", "s3.region": "x@127.0.0.1/"}
+    credentials = [{"prefix": "s3://", "config": named}]
+    location = "s3://bucket/t/metadata/v2.metadata.json"
+    answers = {
+        "/v1/config": {"overrides": named if where == "config" else {}},
+        "/v1/namespaces/ns/tables/t": {
+            "metadata": METADATA,
+            "metadata-location": location,
+            where: named if where == "config" else credentials,
+        },
+    }
+    secrets = {"access_key_id": Secret("mine"), "secret_access_key": Secret("s3cret")}
+    auth = AwsSigV4AuthProvider(
+        ResolvedAuth(scheme="aws-sigv4", secrets=secrets, options={"region": "eu-north-1"})
+    )
+    with answering(serve(answers)) as (uri, _), connect(uri, auth) as connector:
+        access = connector.file_access(("ns",), "t")
+        assert access.access_key_id == Secret("mine")
+        assert (access.endpoint, access.region) == (None, "eu-north-1")
+        assert "scheme" not in access.options
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "problem"),
     [
@@ -174,6 +202,73 @@ def test_refusals_are_told_apart(
     if isinstance(raised.value, TransientUpstreamError) and answer.headers:
         assert raised.value.retry_after is not None
         assert raised.value.retry_after.total_seconds() == 7
+
+
+def bearer(token: str) -> AuthProvider:
+    return BearerTokenAuthProvider(ResolvedAuth(scheme="bearer", secrets={"token": Secret(token)}))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 500, 503])
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("ServiceFailureException", "ServiceFailureException"),
+        ("s3cret", ""),
+        ("TheTokenException", ""),
+        ("Bearer s3cret", ""),
+        ("x" * 500, ""),
+    ],
+)
+def test_what_a_server_says_isnt_repeated(status: int, kind: str, shown: str) -> None:
+    def refuse(asked: Asked) -> Answer:
+        error = {"message": f"bad: {asked.headers['Authorization']}", "type": kind, "code": status}
+        return Answer({"error": error}, status)
+
+    token = "TheTokenException" if "Token" in kind else "s3cret"
+    answers = {"/v1/config": {}, "/v1/namespaces/a/tables": refuse}
+    with (
+        answering(serve(answers)) as (uri, _),
+        connect(uri, bearer(token)) as connector,
+        pytest.raises(ConnectorError) as raised,
+    ):
+        list(connector.list_tables(("a",)))
+    for word in (token, "bad", "xxx"):
+        assert word not in raised.value.message
+    assert shown in raised.value.message or status in {401, 403, 404}
+
+
+@pytest.mark.parametrize("token", ["gehe\u00efm", "two\nlines", "t0ken ", "nul\x00", "\u2603"])
+def test_credentials_that_no_header_can_hold(token: str) -> None:
+    with (
+        answering(serve({"/v1/config": {}})) as (uri, asked),
+        pytest.raises(PermanentUpstreamError, match="header") as raised,
+    ):
+        connect(uri, bearer(token))
+    assert raised.value.problem is UpstreamProblem.BAD_SPEC
+    assert token not in raised.value.message
+    assert asked == []
+
+
+@pytest.mark.parametrize("prefix", ["../admin", "a/../../b", ".", "a/%2e%2E/b", "a%2F..%2Fb"])
+def test_a_prefix_cant_lead_out_of_the_base(prefix: str) -> None:
+    answers = {"/v1/config": {"overrides": {"prefix": prefix}}}
+    with (
+        answering(serve(answers)) as (uri, asked),
+        pytest.raises(PermanentUpstreamError, match="prefix"),
+    ):
+        connect(uri)
+    assert [request.path for request in asked] == ["/v1/config"]
+
+
+def test_names_and_prefixes_are_parts_of_the_path() -> None:
+    answers = {
+        "/v1/config": {"overrides": {"prefix": "a?b#c", "namespace-separator": "/../"}},
+        "/v1/a%3Fb%23c/namespaces/%2E%2E/tables": {"identifiers": [{"name": "t"}]},
+        "/v1/a%3Fb%23c/namespaces/x%2F..%2Fy/tables": {"identifiers": [{"name": "u"}]},
+    }
+    with answering(serve(answers)) as (uri, _), connect(uri) as connector:
+        assert list(connector.list_tables(("..",))) == ["t"]
+        assert list(connector.list_tables(("x", "y"))) == ["u"]
 
 
 def test_nobody_there_is_a_passing_failure() -> None:
@@ -229,6 +324,6 @@ def test_metadata_that_names_forbidden_files_reads_none() -> None:
     with answering(serve(answers)) as (uri, _), connect(uri) as connector:
         current = connector.describe(("ns",), "t").current_snapshot_id
         assert current is not None
-        with pytest.raises(PermanentUpstreamError) as raised:
+        with pytest.raises(BrokenTableError) as raised:
             connector.plan_snapshot_files(("ns",), "t", current)
         assert raised.value.problem is UpstreamProblem.ADDRESS_NOT_ALLOWED
