@@ -3,7 +3,7 @@
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from uuid import uuid4
+from uuid import UUID
 
 from tests.support.clock import FakeClock
 
@@ -65,6 +65,7 @@ class Simulation:
             limits=LIMITS,
             clock=self.clock,
             jitter=self.random.random,
+            new_id=self.new_id,
         )
         self.accounts = [f"account-{number}" for number in range(3)]
         self.held: list[LeasedJob] = []
@@ -73,6 +74,10 @@ class Simulation:
         self.epochs: dict[str, int] = defaultdict(int)
         self.ended: dict[str, int] = {}
         self.acknowledged: set[tuple[str, str]] = set()
+
+    def new_id(self) -> UUID:
+        """Ids too come from the seed: where rows lie, and so what happens, depends on them."""
+        return UUID(bytes=self.random.randbytes(16), version=4)
 
     def step(self) -> None:
         actions = {
@@ -134,7 +139,7 @@ class Simulation:
             return
         leased = self.held.pop(self.random.randrange(len(self.held)))
         outcome = self.outcome(leased.job)
-        result_id, fingerprint = uuid4().hex, self.random.randbytes(4)
+        result_id, fingerprint = self.new_id().hex, self.random.randbytes(4)
         try:
             settled = self.store.settle(leased.lease, result_id, fingerprint, outcome)
         except LeaseLostError:
@@ -172,7 +177,7 @@ class Simulation:
         barrier = job.kind == messages.PLAN_SNAPSHOT
         if barrier:
             children.append(PlannedJob(kind=messages.FINALIZE_SNAPSHOT_CAPTURE))
-        reference, total = self.store.plans.write(f"plans/{uuid4().hex}", children)
+        reference, total = self.store.plans.write(f"plans/{self.new_id().hex}", children)
         return Planned(reference, total, has_barrier=barrier)
 
     def renew(self) -> None:
@@ -218,7 +223,7 @@ class Simulation:
             return
         before = contents(self.kv)
         try:
-            self.store.settle(self.random.choice(self.lost), uuid4().hex, b"", Succeeded())
+            self.store.settle(self.random.choice(self.lost), self.new_id().hex, b"", Succeeded())
         except LeaseLostError:
             assert contents(self.kv) == before
             return
@@ -257,7 +262,7 @@ class Simulation:
                 leased = self.store.lease(selector)
                 if leased is None:
                     break
-                self.store.settle(leased.lease, uuid4().hex, b"", Succeeded())
+                self.store.settle(leased.lease, self.new_id().hex, b"", Succeeded())
             if all(job.state in TERMINAL for job in self.jobs().values()):
                 break
         check_rules(self)
@@ -388,6 +393,8 @@ def check_parents(rows: Rows, jobs: Jobs) -> None:
         children = [jobs.get((account, child_id(job_id, n))) for n in range(job.children_total)]
         made = [child for child in children if child is not None]
         assert children[: len(made)] == made, "children are made in order"
+        lineage = [job_id, *job.ancestors]
+        assert all(child.ancestors == lineage for child in made), "a child knows its own"
         if job.state != WAITING:
             continue
         if not job.children_total:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import assert_never
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.stored_pb2 import (
@@ -67,8 +67,10 @@ class DurableReconcileJobStore:
         incarnation: int = 1,
         clock: Clock = utc_now,
         jitter: Callable[[], float] = random.random,
+        new_id: Callable[[], UUID] = uuid4,
     ) -> None:
         self._kv = kv
+        self._new_id = new_id
         self._limits = limits or QueueLimits()
         self._clock = clock
         self._jitter = jitter
@@ -85,7 +87,7 @@ class DurableReconcileJobStore:
         self._background = Background(kv, self._queue, self.plans, self._now_ms, self)
 
     def enqueue(self, new: NewJob) -> Enqueued:
-        job_id = str(uuid4())
+        job_id = str(self._new_id())
 
         def work(tx: Transaction) -> Enqueued:
             row = keys.dedupe(new.account_id, new.fingerprint) if new.fingerprint else None
