@@ -726,6 +726,7 @@ class GetLeasedPlanConnectorInputResponse(_message.Message):
     DESTINATION_CATALOG_ID_FIELD_NUMBER: _builtins.int
     DESTINATION_NAMESPACE_PATH_FIELD_NUMBER: _builtins.int
     CAPTURE_POLICY_FIELD_NUMBER: _builtins.int
+    EXCLUDE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def connector(self) -> Global___LeasedConnector: ...
     @_builtins.property
@@ -740,6 +741,10 @@ class GetLeasedPlanConnectorInputResponse(_message.Message):
     def capture_policy(self) -> _capture_pb2.CapturePolicy:
         """In effect, the connector's overrides applied."""
 
+    @_builtins.property
+    def exclude(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names (`namespace.table`) to leave out; `*` stands for any characters."""
+
     def __init__(
         self,
         *,
@@ -748,10 +753,11 @@ class GetLeasedPlanConnectorInputResponse(_message.Message):
         destination_catalog_id: _common_pb2.ResourceId | None = ...,
         destination_namespace_path: _abc.Iterable[_builtins.str] | None = ...,
         capture_policy: _capture_pb2.CapturePolicy | None = ...,
+        exclude: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "connector", b"connector", "destination_catalog_id", b"destination_catalog_id", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "connector", b"connector", "destination_catalog_id", b"destination_catalog_id", "destination_namespace_path", b"destination_namespace_path", "scope", b"scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "connector", b"connector", "destination_catalog_id", b"destination_catalog_id", "destination_namespace_path", b"destination_namespace_path", "exclude", b"exclude", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -759,7 +765,9 @@ Global___GetLeasedPlanConnectorInputResponse: _TypeAlias = GetLeasedPlanConnecto
 
 @_typing.final
 class PlannedRelation(_message.Message):
-    """A table or view found upstream, and where it is to go."""
+    """A table or view found upstream, and where it is to go. A planner says what it found; the control plane
+    says where that goes.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -767,7 +775,12 @@ class PlannedRelation(_message.Message):
     DESTINATION_NAMESPACE_PATH_FIELD_NUMBER: _builtins.int
     DESTINATION_NAME_FIELD_NUMBER: _builtins.int
     DESTINATION_ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
     destination_name: _builtins.str
+    revision: _builtins.str
+    """Changes whenever the relation does upstream, where the connector can tell cheaply: what is as it was
+    needs no further look. Empty means unknown.
+    """
     @_builtins.property
     def source(self) -> _reconciler_pb2.SourceRelation: ...
     @_builtins.property
@@ -783,10 +796,11 @@ class PlannedRelation(_message.Message):
         destination_namespace_path: _abc.Iterable[_builtins.str] | None = ...,
         destination_name: _builtins.str = ...,
         destination_id: _common_pb2.ResourceId | None = ...,
+        revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["destination_id", b"destination_id", "source", b"source"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination_id", b"destination_id", "destination_name", b"destination_name", "destination_namespace_path", b"destination_namespace_path", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination_id", b"destination_id", "destination_name", b"destination_name", "destination_namespace_path", b"destination_namespace_path", "revision", b"revision", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -999,6 +1013,9 @@ class PlanTableChunk(_message.Message):
     CONSTRAINTS_FIELD_NUMBER: _builtins.int
     CAPTURE_SNAPSHOT_IDS_FIELD_NUMBER: _builtins.int
     UPSTREAM_SNAPSHOT_IDS_FIELD_NUMBER: _builtins.int
+    UPSTREAM_COMPLETE_FIELD_NUMBER: _builtins.int
+    upstream_complete: _builtins.bool
+    """`upstream_snapshot_ids` of all chunks together are complete. Otherwise nothing is dropped."""
     @_builtins.property
     def table(self) -> _table_pb2.TableSpec:
         """In the first chunk: the table as the upstream has it."""
@@ -1032,10 +1049,11 @@ class PlanTableChunk(_message.Message):
         constraints: _abc.Iterable[_constraints_pb2.TableConstraints] | None = ...,
         capture_snapshot_ids: _abc.Iterable[_builtins.int] | None = ...,
         upstream_snapshot_ids: _abc.Iterable[_builtins.int] | None = ...,
+        upstream_complete: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_snapshot_ids", b"capture_snapshot_ids", "constraints", b"constraints", "new_columns", b"new_columns", "snapshots", b"snapshots", "table", b"table", "upstream_snapshot_ids", b"upstream_snapshot_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_snapshot_ids", b"capture_snapshot_ids", "constraints", b"constraints", "new_columns", b"new_columns", "snapshots", b"snapshots", "table", b"table", "upstream_complete", b"upstream_complete", "upstream_snapshot_ids", b"upstream_snapshot_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,28 +23,39 @@ _sym_db = _symbol_database.Default()
 
 
 from ai.floedb.floecat.common import common_pb2 as ai_dot_floedb_dot_floecat_dot_common_dot_common__pb2
+from ai.floedb.floecat.execution import capture_pb2 as ai_dot_floedb_dot_floecat_dot_execution_dot_capture__pb2
+from ai.floedb.floecat.reconciler import executor_control_pb2 as ai_dot_floedb_dot_floecat_dot_reconciler_dot_executor__control__pb2
 from ai.floedb.floecat.reconciler import reconciler_pb2 as ai_dot_floedb_dot_floecat_dot_reconciler_dot_reconciler__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)ai/floedb/floecat/reconciler/stored.proto\x12\x1c\x61i.floedb.floecat.reconciler\x1a%ai/floedb/floecat/common/common.proto\x1a-ai/floedb/floecat/reconciler/reconciler.proto\"Q\n\x08JobTally\x12\x11\n\tsucceeded\x18\x01 \x01(\x03\x12\x0e\n\x06\x66\x61iled\x18\x02 \x01(\x03\x12\x11\n\tcancelled\x18\x03 \x01(\x03\x12\x0f\n\x07skipped\x18\x04 \x01(\x03\"\xec\x05\n\tStoredJob\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x12\n\naccount_id\x18\x02 \x01(\t\x12<\n\x04kind\x18\x03 \x01(\x0e\x32..ai.floedb.floecat.reconciler.ReconcileJobKind\x12>\n\x05state\x18\x04 \x01(\x0e\x32/.ai.floedb.floecat.reconciler.ReconcileJobState\x12\x11\n\tancestors\x18\x05 \x03(\t\x12\x0f\n\x07ordinal\x18\x06 \x01(\x03\x12\x0f\n\x07\x61ttempt\x18\x07 \x01(\x05\x12\r\n\x05\x65poch\x18\x08 \x01(\x03\x12\x0e\n\x06\x64ue_ms\x18\t \x01(\x03\x12G\n\x10\x65xecution_policy\x18\n \x01(\x0b\x32-.ai.floedb.floecat.reconciler.ExecutionPolicy\x12\x0c\n\x04lane\x18\x0b \x01(\t\x12\x0c\n\x04task\x18\x0c \x01(\x0c\x12\x35\n\x04plan\x18\r \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x16\n\x0e\x63hildren_total\x18\x0e \x01(\x03\x12\x13\n\x0bopen_slices\x18\x0f \x01(\x05\x12\x13\n\x0bhas_barrier\x18\x10 \x01(\x08\x12\x35\n\x05tally\x18\x11 \x01(\x0b\x32&.ai.floedb.floecat.reconciler.JobTally\x12\x46\n\x0eoutcome_reason\x18\x12 \x01(\x0e\x32..ai.floedb.floecat.reconciler.JobOutcomeReason\x12\x0f\n\x07message\x18\x13 \x01(\t\x12\x13\n\x0b\x65xecutor_id\x18\x14 \x01(\t\x12\x12\n\ncreated_ms\x18\x15 \x01(\x03\x12\x12\n\nstarted_ms\x18\x16 \x01(\x03\x12\x13\n\x0b\x66inished_ms\x18\x17 \x01(\x03\x12\x13\n\x0b\x66ingerprint\x18\x18 \x01(\t\x12\x14\n\x0c\x63onnector_id\x18\x19 \x01(\t\"W\n\x0bStoredLease\x12\r\n\x05\x65poch\x18\x01 \x01(\x03\x12\x12\n\nexpires_ms\x18\x02 \x01(\x03\x12\x13\n\x0b\x65xecutor_id\x18\x03 \x01(\t\x12\x10\n\x08\x66iled_ms\x18\x04 \x01(\x03\"P\n\tOpenSlice\x12\x0c\n\x04open\x18\x01 \x01(\x03\x12\x35\n\x05tally\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.reconciler.JobTally\"f\n\nPlannedJob\x12<\n\x04kind\x18\x01 \x01(\x0e\x32..ai.floedb.floecat.reconciler.ReconcileJobKind\x12\x0c\n\x04lane\x18\x02 \x01(\t\x12\x0c\n\x04task\x18\x03 \x01(\x0c\"7\n\x0fStoredExpansion\x12\x14\n\x0cnext_ordinal\x18\x01 \x01(\x03\x12\x0e\n\x06offset\x18\x02 \x01(\x03\"c\n\x0cStoredResult\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\x0c\x12>\n\x05state\x18\x02 \x01(\x0e\x32/.ai.floedb.floecat.reconciler.ReconcileJobStateb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)ai/floedb/floecat/reconciler/stored.proto\x12\x1c\x61i.floedb.floecat.reconciler\x1a%ai/floedb/floecat/common/common.proto\x1a)ai/floedb/floecat/execution/capture.proto\x1a\x33\x61i/floedb/floecat/reconciler/executor_control.proto\x1a-ai/floedb/floecat/reconciler/reconciler.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n\x08JobTally\x12\x11\n\tsucceeded\x18\x01 \x01(\x03\x12\x0e\n\x06\x66\x61iled\x18\x02 \x01(\x03\x12\x11\n\tcancelled\x18\x03 \x01(\x03\x12\x0f\n\x07skipped\x18\x04 \x01(\x03\"\xe9\x06\n\tStoredJob\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x12\n\naccount_id\x18\x02 \x01(\t\x12<\n\x04kind\x18\x03 \x01(\x0e\x32..ai.floedb.floecat.reconciler.ReconcileJobKind\x12>\n\x05state\x18\x04 \x01(\x0e\x32/.ai.floedb.floecat.reconciler.ReconcileJobState\x12\x11\n\tancestors\x18\x05 \x03(\t\x12\x0f\n\x07ordinal\x18\x06 \x01(\x03\x12\x0f\n\x07\x61ttempt\x18\x07 \x01(\x05\x12\r\n\x05\x65poch\x18\x08 \x01(\x03\x12\x0e\n\x06\x64ue_ms\x18\t \x01(\x03\x12G\n\x10\x65xecution_policy\x18\n \x01(\x0b\x32-.ai.floedb.floecat.reconciler.ExecutionPolicy\x12\x0c\n\x04lane\x18\x0b \x01(\t\x12\x0c\n\x04task\x18\x0c \x01(\x0c\x12\x35\n\x04plan\x18\r \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x16\n\x0e\x63hildren_total\x18\x0e \x01(\x03\x12\x13\n\x0bopen_slices\x18\x0f \x01(\x05\x12\x13\n\x0bhas_barrier\x18\x10 \x01(\x08\x12\x35\n\x05tally\x18\x11 \x01(\x0b\x32&.ai.floedb.floecat.reconciler.JobTally\x12\x46\n\x0eoutcome_reason\x18\x12 \x01(\x0e\x32..ai.floedb.floecat.reconciler.JobOutcomeReason\x12\x0f\n\x07message\x18\x13 \x01(\t\x12\x13\n\x0b\x65xecutor_id\x18\x14 \x01(\t\x12\x12\n\ncreated_ms\x18\x15 \x01(\x03\x12\x12\n\nstarted_ms\x18\x16 \x01(\x03\x12\x13\n\x0b\x66inished_ms\x18\x17 \x01(\x03\x12\x13\n\x0b\x66ingerprint\x18\x18 \x01(\t\x12\x14\n\x0c\x63onnector_id\x18\x19 \x01(\t\x12\x41\n\x08\x63ounters\x18\x1a \x01(\x0b\x32/.ai.floedb.floecat.reconciler.ReconcileCounters\x12\x38\n\x07payload\x18\x1b \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\x83\x03\n\x07JobTask\x12@\n\x06target\x18\x01 \x01(\x0b\x32\x30.ai.floedb.floecat.reconciler.ReconcileJobTarget\x12\x39\n\x05scope\x18\x02 \x01(\x0b\x32*.ai.floedb.floecat.reconciler.CaptureScope\x12\x37\n\x04mode\x18\x03 \x01(\x0e\x32).ai.floedb.floecat.reconciler.CaptureMode\x12\x13\n\x0b\x66ull_rescan\x18\x04 \x01(\x08\x12\x42\n\x0e\x63\x61pture_policy\x18\x05 \x01(\x0b\x32*.ai.floedb.floecat.execution.CapturePolicy\x12?\n\x08relation\x18\x06 \x01(\x0b\x32-.ai.floedb.floecat.reconciler.PlannedRelation\x12\x13\n\x0bplan_offset\x18\x07 \x01(\x03\x12\x13\n\x0bplan_length\x18\x08 \x01(\x03\"\x88\x01\n\x07JobSums\x12\x41\n\x08\x63ounters\x18\x01 \x01(\x0b\x32/.ai.floedb.floecat.reconciler.ReconcileCounters\x12:\n\x08\x66\x61ilures\x18\x02 \x03(\x0b\x32(.ai.floedb.floecat.reconciler.JobFailure\"\xff\x02\n\rFinalSnapshot\x12\x36\n\x05stats\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x36\n\x05index\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x39\n\x08segments\x18\x03 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x12\n\ngeneration\x18\x04 \x01(\x03\x12\x18\n\x10\x66inalizer_job_id\x18\x05 \x01(\t\x12\x30\n\x0c\x66inalized_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x35\n\x04plan\x18\x07 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x17\n\x0f\x63overage_sha256\x18\x08 \x01(\t\x12\x13\n\x0b\x66iles_total\x18\t \x01(\x03\"Y\n\x11\x43onnectorSchedule\x12/\n\x0bnext_run_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0blast_job_id\x18\x02 \x01(\t\"\xab\x01\n\x0bStoredLease\x12\r\n\x05\x65poch\x18\x01 \x01(\x03\x12\x12\n\nexpires_ms\x18\x02 \x01(\x03\x12\x13\n\x0b\x65xecutor_id\x18\x03 \x01(\t\x12\x10\n\x08\x66iled_ms\x18\x04 \x01(\x03\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x41\n\x08\x63ounters\x18\x06 \x01(\x0b\x32/.ai.floedb.floecat.reconciler.ReconcileCounters\"P\n\tOpenSlice\x12\x0c\n\x04open\x18\x01 \x01(\x03\x12\x35\n\x05tally\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.reconciler.JobTally\"f\n\nPlannedJob\x12<\n\x04kind\x18\x01 \x01(\x0e\x32..ai.floedb.floecat.reconciler.ReconcileJobKind\x12\x0c\n\x04lane\x18\x02 \x01(\t\x12\x0c\n\x04task\x18\x03 \x01(\x0c\"7\n\x0fStoredExpansion\x12\x14\n\x0cnext_ordinal\x18\x01 \x01(\x03\x12\x0e\n\x06offset\x18\x02 \x01(\x03\"c\n\x0cStoredResult\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\x0c\x12>\n\x05state\x18\x02 \x01(\x0e\x32/.ai.floedb.floecat.reconciler.ReconcileJobStateb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ai.floedb.floecat.reconciler.stored_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_JOBTALLY']._serialized_start=161
-  _globals['_JOBTALLY']._serialized_end=242
-  _globals['_STOREDJOB']._serialized_start=245
-  _globals['_STOREDJOB']._serialized_end=993
-  _globals['_STOREDLEASE']._serialized_start=995
-  _globals['_STOREDLEASE']._serialized_end=1082
-  _globals['_OPENSLICE']._serialized_start=1084
-  _globals['_OPENSLICE']._serialized_end=1164
-  _globals['_PLANNEDJOB']._serialized_start=1166
-  _globals['_PLANNEDJOB']._serialized_end=1268
-  _globals['_STOREDEXPANSION']._serialized_start=1270
-  _globals['_STOREDEXPANSION']._serialized_end=1325
-  _globals['_STOREDRESULT']._serialized_start=1327
-  _globals['_STOREDRESULT']._serialized_end=1426
+  _globals['_JOBTALLY']._serialized_start=290
+  _globals['_JOBTALLY']._serialized_end=371
+  _globals['_STOREDJOB']._serialized_start=374
+  _globals['_STOREDJOB']._serialized_end=1247
+  _globals['_JOBTASK']._serialized_start=1250
+  _globals['_JOBTASK']._serialized_end=1637
+  _globals['_JOBSUMS']._serialized_start=1640
+  _globals['_JOBSUMS']._serialized_end=1776
+  _globals['_FINALSNAPSHOT']._serialized_start=1779
+  _globals['_FINALSNAPSHOT']._serialized_end=2162
+  _globals['_CONNECTORSCHEDULE']._serialized_start=2164
+  _globals['_CONNECTORSCHEDULE']._serialized_end=2253
+  _globals['_STOREDLEASE']._serialized_start=2256
+  _globals['_STOREDLEASE']._serialized_end=2427
+  _globals['_OPENSLICE']._serialized_start=2429
+  _globals['_OPENSLICE']._serialized_end=2509
+  _globals['_PLANNEDJOB']._serialized_start=2511
+  _globals['_PLANNEDJOB']._serialized_end=2613
+  _globals['_STOREDEXPANSION']._serialized_start=2615
+  _globals['_STOREDEXPANSION']._serialized_end=2670
+  _globals['_STOREDRESULT']._serialized_start=2672
+  _globals['_STOREDRESULT']._serialized_end=2771
 # @@protoc_insertion_point(module_scope)

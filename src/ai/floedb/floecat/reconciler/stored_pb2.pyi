@@ -4,10 +4,13 @@ isort:skip_file
 How the queue's records lie in the stores. Not part of any answer to a client."""
 
 from ai.floedb.floecat.common import common_pb2 as _common_pb2
+from ai.floedb.floecat.execution import capture_pb2 as _capture_pb2
+from ai.floedb.floecat.reconciler import executor_control_pb2 as _executor_control_pb2
 from ai.floedb.floecat.reconciler import reconciler_pb2 as _reconciler_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -81,6 +84,8 @@ class StoredJob(_message.Message):
     FINISHED_MS_FIELD_NUMBER: _builtins.int
     FINGERPRINT_FIELD_NUMBER: _builtins.int
     CONNECTOR_ID_FIELD_NUMBER: _builtins.int
+    COUNTERS_FIELD_NUMBER: _builtins.int
+    PAYLOAD_FIELD_NUMBER: _builtins.int
     job_id: _builtins.str
     account_id: _builtins.str
     kind: _reconciler_pb2.ReconcileJobKind.ValueType
@@ -121,6 +126,14 @@ class StoredJob(_message.Message):
 
     @_builtins.property
     def tally(self) -> Global___JobTally: ...
+    @_builtins.property
+    def counters(self) -> _reconciler_pb2.ReconcileCounters:
+        """What the job itself did, once it has ended or waits for its children."""
+
+    @_builtins.property
+    def payload(self) -> _common_pb2.BlobReference:
+        """What it left behind: a snapshot's frozen plan, a file group's results."""
+
     def __init__(
         self,
         *,
@@ -149,14 +162,172 @@ class StoredJob(_message.Message):
         finished_ms: _builtins.int = ...,
         fingerprint: _builtins.str = ...,
         connector_id: _builtins.str = ...,
+        counters: _reconciler_pb2.ReconcileCounters | None = ...,
+        payload: _common_pb2.BlobReference | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["execution_policy", b"execution_policy", "plan", b"plan", "tally", b"tally"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "execution_policy", b"execution_policy", "payload", b"payload", "plan", b"plan", "tally", b"tally"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "ancestors", b"ancestors", "attempt", b"attempt", "children_total", b"children_total", "connector_id", b"connector_id", "created_ms", b"created_ms", "due_ms", b"due_ms", "epoch", b"epoch", "execution_policy", b"execution_policy", "executor_id", b"executor_id", "fingerprint", b"fingerprint", "finished_ms", b"finished_ms", "has_barrier", b"has_barrier", "job_id", b"job_id", "kind", b"kind", "lane", b"lane", "message", b"message", "open_slices", b"open_slices", "ordinal", b"ordinal", "outcome_reason", b"outcome_reason", "plan", b"plan", "started_ms", b"started_ms", "state", b"state", "tally", b"tally", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "ancestors", b"ancestors", "attempt", b"attempt", "children_total", b"children_total", "connector_id", b"connector_id", "counters", b"counters", "created_ms", b"created_ms", "due_ms", b"due_ms", "epoch", b"epoch", "execution_policy", b"execution_policy", "executor_id", b"executor_id", "fingerprint", b"fingerprint", "finished_ms", b"finished_ms", "has_barrier", b"has_barrier", "job_id", b"job_id", "kind", b"kind", "lane", b"lane", "message", b"message", "open_slices", b"open_slices", "ordinal", b"ordinal", "outcome_reason", b"outcome_reason", "payload", b"payload", "plan", b"plan", "started_ms", b"started_ms", "state", b"state", "tally", b"tally", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___StoredJob: _TypeAlias = StoredJob  # noqa: Y015
+
+@_typing.final
+class JobTask(_message.Message):
+    """What a job is to do. The queue doesn't look into it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TARGET_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
+    FULL_RESCAN_FIELD_NUMBER: _builtins.int
+    CAPTURE_POLICY_FIELD_NUMBER: _builtins.int
+    RELATION_FIELD_NUMBER: _builtins.int
+    PLAN_OFFSET_FIELD_NUMBER: _builtins.int
+    PLAN_LENGTH_FIELD_NUMBER: _builtins.int
+    mode: _reconciler_pb2.CaptureMode.ValueType
+    full_rescan: _builtins.bool
+    plan_offset: _builtins.int
+    """Of EXEC_FILE_GROUP: where its group lies in the snapshot's plan."""
+    plan_length: _builtins.int
+    @_builtins.property
+    def target(self) -> _reconciler_pb2.ReconcileJobTarget: ...
+    @_builtins.property
+    def scope(self) -> _reconciler_pb2.CaptureScope:
+        """Of a root job: what was asked for, the connector's own policies applied."""
+
+    @_builtins.property
+    def capture_policy(self) -> _capture_pb2.CapturePolicy: ...
+    @_builtins.property
+    def relation(self) -> _executor_control_pb2.PlannedRelation:
+        """Of PLAN_TABLE and PLAN_VIEW."""
+
+    def __init__(
+        self,
+        *,
+        target: _reconciler_pb2.ReconcileJobTarget | None = ...,
+        scope: _reconciler_pb2.CaptureScope | None = ...,
+        mode: _reconciler_pb2.CaptureMode.ValueType = ...,
+        full_rescan: _builtins.bool = ...,
+        capture_policy: _capture_pb2.CapturePolicy | None = ...,
+        relation: _executor_control_pb2.PlannedRelation | None = ...,
+        plan_offset: _builtins.int = ...,
+        plan_length: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "full_rescan", b"full_rescan", "mode", b"mode", "plan_length", b"plan_length", "plan_offset", b"plan_offset", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JobTask: _TypeAlias = JobTask  # noqa: Y015
+
+@_typing.final
+class JobSums(_message.Message):
+    """What the ended children of one slice did, they and everything below them. For people only."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNTERS_FIELD_NUMBER: _builtins.int
+    FAILURES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def counters(self) -> _reconciler_pb2.ReconcileCounters: ...
+    @_builtins.property
+    def failures(self) -> _containers.RepeatedCompositeFieldContainer[_reconciler_pb2.JobFailure]:
+        """Why some failed; the first few."""
+
+    def __init__(
+        self,
+        *,
+        counters: _reconciler_pb2.ReconcileCounters | None = ...,
+        failures: _abc.Iterable[_reconciler_pb2.JobFailure] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "failures", b"failures"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JobSums: _TypeAlias = JobSums  # noqa: Y015
+
+@_typing.final
+class FinalSnapshot(_message.Message):
+    """A snapshot whose capture is complete: the one record that makes it visible."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATS_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    SEGMENTS_FIELD_NUMBER: _builtins.int
+    GENERATION_FIELD_NUMBER: _builtins.int
+    FINALIZER_JOB_ID_FIELD_NUMBER: _builtins.int
+    FINALIZED_AT_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    COVERAGE_SHA256_FIELD_NUMBER: _builtins.int
+    FILES_TOTAL_FIELD_NUMBER: _builtins.int
+    generation: _builtins.int
+    finalizer_job_id: _builtins.str
+    coverage_sha256: _builtins.str
+    files_total: _builtins.int
+    @_builtins.property
+    def stats(self) -> _common_pb2.BlobReference: ...
+    @_builtins.property
+    def index(self) -> _common_pb2.BlobReference: ...
+    @_builtins.property
+    def segments(self) -> _common_pb2.BlobReference: ...
+    @_builtins.property
+    def finalized_at(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def plan(self) -> _common_pb2.BlobReference:
+        """The frozen plan that it covers exactly."""
+
+    def __init__(
+        self,
+        *,
+        stats: _common_pb2.BlobReference | None = ...,
+        index: _common_pb2.BlobReference | None = ...,
+        segments: _common_pb2.BlobReference | None = ...,
+        generation: _builtins.int = ...,
+        finalizer_job_id: _builtins.str = ...,
+        finalized_at: _timestamp_pb2.Timestamp | None = ...,
+        plan: _common_pb2.BlobReference | None = ...,
+        coverage_sha256: _builtins.str = ...,
+        files_total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["finalized_at", b"finalized_at", "index", b"index", "plan", b"plan", "segments", b"segments", "stats", b"stats"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["coverage_sha256", b"coverage_sha256", "files_total", b"files_total", "finalized_at", b"finalized_at", "finalizer_job_id", b"finalizer_job_id", "generation", b"generation", "index", b"index", "plan", b"plan", "segments", b"segments", "stats", b"stats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FinalSnapshot: _TypeAlias = FinalSnapshot  # noqa: Y015
+
+@_typing.final
+class ConnectorSchedule(_message.Message):
+    """When a connector runs by itself next, and what it ran last."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NEXT_RUN_AT_FIELD_NUMBER: _builtins.int
+    LAST_JOB_ID_FIELD_NUMBER: _builtins.int
+    last_job_id: _builtins.str
+    @_builtins.property
+    def next_run_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        next_run_at: _timestamp_pb2.Timestamp | None = ...,
+        last_job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["next_run_at", b"next_run_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_job_id", b"last_job_id", "next_run_at", b"next_run_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConnectorSchedule: _TypeAlias = ConnectorSchedule  # noqa: Y015
 
 @_typing.final
 class StoredLease(_message.Message):
@@ -168,11 +339,17 @@ class StoredLease(_message.Message):
     EXPIRES_MS_FIELD_NUMBER: _builtins.int
     EXECUTOR_ID_FIELD_NUMBER: _builtins.int
     FILED_MS_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    COUNTERS_FIELD_NUMBER: _builtins.int
     epoch: _builtins.int
     expires_ms: _builtins.int
     executor_id: _builtins.str
     filed_ms: _builtins.int
     """Where its expiry row lies; renewing doesn't move it."""
+    message: _builtins.str
+    """What the worker last said of its progress, for people."""
+    @_builtins.property
+    def counters(self) -> _reconciler_pb2.ReconcileCounters: ...
     def __init__(
         self,
         *,
@@ -180,10 +357,12 @@ class StoredLease(_message.Message):
         expires_ms: _builtins.int = ...,
         executor_id: _builtins.str = ...,
         filed_ms: _builtins.int = ...,
+        message: _builtins.str = ...,
+        counters: _reconciler_pb2.ReconcileCounters | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "executor_id", b"executor_id", "expires_ms", b"expires_ms", "filed_ms", b"filed_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "epoch", b"epoch", "executor_id", b"executor_id", "expires_ms", b"expires_ms", "filed_ms", b"filed_ms", "message", b"message"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
