@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Final
 
 from google.protobuf.descriptor import ServiceDescriptor
 
@@ -24,8 +25,10 @@ from floecat.reconciler.executors import (
 from floecat.reconciler.finalization import SnapshotFinalizeReconcileExecutor
 from floecat.reconciler.inputs import GroupLimits, LeasedInputs
 from floecat.reconciler.jobs import QueueLimits
+from floecat.reconciler.keys import SCHEDULER
 from floecat.reconciler.leases import Leases
 from floecat.reconciler.listings import FileResultListings, JobListings
+from floecat.reconciler.ownership import Ownership
 from floecat.reconciler.projections import Projections
 from floecat.reconciler.results.connectors import ConnectorPlans
 from floecat.reconciler.results.file_groups import FileGroupResults
@@ -34,6 +37,7 @@ from floecat.reconciler.results.snapshots import SnapshotPlanResults
 from floecat.reconciler.results.tables import TablePlans
 from floecat.reconciler.results.views import ViewPlans
 from floecat.reconciler.runs import CaptureRuns
+from floecat.reconciler.scheduler import Scheduler
 from floecat.reconciler.settings import ReconcilerSettingsRepository
 from floecat.reconciler.store.opening import JobStoreContext, open_job_store
 from floecat.reconciler.store.port import ReconcileJobStore
@@ -42,6 +46,9 @@ from floecat.service.executor_control import Acceptance, ExecutorControlHandlers
 from floecat.service.reconcile_control import ReconcileControlHandlers
 from floecat.settings.model import ExecutorSettings, ReconcilerSettings
 from floecat.storage.kv.schema import incarnation_of
+
+_SCHEDULER_SPAN: Final = timedelta(seconds=15)
+"""How long nothing is scheduled after the process that did it has died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,9 @@ def open_reconciliation(
             "ReconcileExecutorControl"
         ]: _executor_control(settings, store, stores, connections),
     }
-    upkeep = Upkeep(chores(store, settings.job_store.reclaim_interval, finalizer))
+    ownership = Ownership(stores.kv, SCHEDULER, _SCHEDULER_SPAN, stores.clock)
+    scheduler = Scheduler(stores, store, runs, account_settings, ownership)
+    upkeep = Upkeep(chores(store, settings.job_store.reclaim_interval, finalizer, scheduler))
     return Reconciliation(store, service, by_name, upkeep)
 
 

@@ -15,8 +15,7 @@ Canonical job state:
 
 Automatic runs:
     reconciler/{account} settings               an account's defaults
-    schedules/{slice} {when}/{account}/{connector}   when a connector runs next
-    schedule/{account} {connector}              the same, by connector
+    schedule/{account} {connector}              when a connector runs next, and what it ran last
     scheduler owner                             the process that schedules, for a while
 
 For people, and written with what they tell of:
@@ -91,6 +90,13 @@ def request(account: str, key: str) -> Key:
 
 def settings(account: str) -> Key:
     return Key(f"reconciler/{account}", "settings")
+
+
+def schedule(account: str, connector_id: str) -> Key:
+    return Key(f"schedule/{account}", connector_id)
+
+
+SCHEDULER: Final = Key("scheduler", "owner")
 
 
 def result(account: str, job_id: str, result_id: str) -> Key:

@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from floecat.reconciler.finalization import SnapshotFinalizeReconcileExecutor
+from floecat.reconciler.scheduler import Scheduler
 from floecat.reconciler.store.port import ReconcileJobStore
 
 _LOG: Final = structlog.get_logger(log="floecat.reconciler")
@@ -16,6 +17,7 @@ _PAGE: Final = 100
 _SPREAD_SECONDS: Final = 0.2
 _FINALIZE_SECONDS: Final = 0.5
 _EXPIRE_SECONDS: Final = 60.0
+_SCHEDULE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,16 @@ def chores(
     store: ReconcileJobStore,
     reclaim_interval: timedelta,
     finalizer: SnapshotFinalizeReconcileExecutor | None,
+    scheduler: Scheduler,
 ) -> list[Chore]:
-    """The queue's housekeeping, and finalization if it is enabled."""
+    """The queue's housekeeping, automatic runs, and finalization if it is enabled."""
     listed = [
         Chore("expand", _SPREAD_SECONDS, lambda: store.expand(_PAGE) > 0),
         Chore(
             "spread cancellations", _SPREAD_SECONDS, lambda: store.spread_cancellations(_PAGE) > 0
         ),
         Chore("reclaim", reclaim_interval.total_seconds(), lambda: store.reclaim(_PAGE) >= _PAGE),
+        Chore("schedule", _SCHEDULE_SECONDS, scheduler.run_due),
         Chore("expire", _EXPIRE_SECONDS, lambda: store.expire(_PAGE) > 0),
     ]
     if finalizer is not None:
