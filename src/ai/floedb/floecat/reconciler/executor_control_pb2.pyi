@@ -1008,7 +1008,7 @@ class PlanTableChunk(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_FIELD_NUMBER: _builtins.int
-    NEW_COLUMNS_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
     SNAPSHOTS_FIELD_NUMBER: _builtins.int
     CONSTRAINTS_FIELD_NUMBER: _builtins.int
     CAPTURE_SNAPSHOT_IDS_FIELD_NUMBER: _builtins.int
@@ -1021,8 +1021,8 @@ class PlanTableChunk(_message.Message):
         """In the first chunk: the table as the upstream has it."""
 
     @_builtins.property
-    def new_columns(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
-        """Column paths that have no id yet, for the control plane to number."""
+    def columns(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
+        """Every leaf of the schema, with the format's own id, or without one for the control plane to number."""
 
     @_builtins.property
     def snapshots(self) -> _containers.RepeatedCompositeFieldContainer[_snapshot_pb2.SnapshotSpec]:
@@ -1044,7 +1044,7 @@ class PlanTableChunk(_message.Message):
         self,
         *,
         table: _table_pb2.TableSpec | None = ...,
-        new_columns: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
+        columns: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
         snapshots: _abc.Iterable[_snapshot_pb2.SnapshotSpec] | None = ...,
         constraints: _abc.Iterable[_constraints_pb2.TableConstraints] | None = ...,
         capture_snapshot_ids: _abc.Iterable[_builtins.int] | None = ...,
@@ -1053,7 +1053,7 @@ class PlanTableChunk(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_snapshot_ids", b"capture_snapshot_ids", "constraints", b"constraints", "new_columns", b"new_columns", "snapshots", b"snapshots", "table", b"table", "upstream_complete", b"upstream_complete", "upstream_snapshot_ids", b"upstream_snapshot_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_snapshot_ids", b"capture_snapshot_ids", "columns", b"columns", "constraints", b"constraints", "snapshots", b"snapshots", "table", b"table", "upstream_complete", b"upstream_complete", "upstream_snapshot_ids", b"upstream_snapshot_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
