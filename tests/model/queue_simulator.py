@@ -64,8 +64,7 @@ class Simulation:
             MemoryBlobStore(),
             limits=LIMITS,
             clock=self.clock,
-            jitter=self.random.random,
-            new_id=self.new_id,
+            chance=self.random,
         )
         self.accounts = [f"account-{number}" for number in range(3)]
         self.held: list[LeasedJob] = []
@@ -106,7 +105,7 @@ class Simulation:
         new = NewJob(
             account_id=self.random.choice(self.accounts),
             kind=messages.PLAN_CONNECTOR,
-            task=b"t",
+            task=b"",
             execution_policy=policy,
             fingerprint=self.random.choice(["", "same"]),
         )
@@ -268,7 +267,7 @@ class Simulation:
         check_rules(self)
         assert all(job.state in TERMINAL for job in self.jobs().values())
         left = {record.key.partition.split("/")[0] for record in self.kv.dump()}
-        assert left <= {"job", "result", "gate", "turn", "roots", "finished"}
+        assert left <= {"job", "result", "gate", "turn", "roots", "runs", "sums", "finished"}
 
     def forget(self) -> None:
         """Long after, nothing is left of trees that ended."""

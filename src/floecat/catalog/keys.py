@@ -13,6 +13,7 @@
     timeline/{account}/{table} {time}/{snapshot}   a snapshot's id, by upstream time
     constraints/{account}/{table} {time}/{snapshot}
     final/{account}/{table} {snapshot}          present once the snapshot's capture is published
+    mirrors/{account}/{connector} {kind}/{relation}   the id of what mirrors an upstream's relation
     sweep/{slice} {account}/{kind}/{id}         what is deleted for everyone, but not yet swept
     idempotency/{account}/{request type} {key}
     garbage {blob}                              since when no record has named a blob
@@ -127,6 +128,11 @@ def snapshot_at(sort: str) -> int:
 def final(account: str, table_id: str, snapshot_id: int) -> Key:
     """Present once a snapshot's capture is published."""
     return Key(f"final/{account}/{table_id}", str(snapshot_id))
+
+
+def mirrors(account: str, connector_id: str) -> str:
+    """The partition of what mirrors a connector's relations."""
+    return f"mirrors/{account}/{connector_id}"
 
 
 def sweeps() -> list[str]:

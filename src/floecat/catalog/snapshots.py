@@ -90,7 +90,8 @@ class SnapshotRepository:
                 raise AlreadyExistsError(
                     f"snapshot {spec.snapshot_id} is recorded already", reason="SNAPSHOT_EXISTS"
                 )
-            message = self._message(account, table_id, spec, kept)
+            named = resource_id(account, common_pb2.RK_TABLE, table_id)
+            message = snapshot_message(self._stores, named, spec, kept)
             meta = first_meta(message, message.ingested_at)
             value = self._stores.codec.encode(account, message, meta, attachments=kept.blobs)
             at = keys.at_moment(moment_of(message), spec.snapshot_id)
@@ -108,7 +109,7 @@ class SnapshotRepository:
         return self._mutations.run(caller, request, CreateSnapshotResponse, change)
 
     def delete(self, caller: Caller, request: DeleteSnapshotRequest) -> DeleteSnapshotResponse:
-        """Remove a snapshot with its constraints."""
+        """Remove a snapshot with its constraints, and what was captured of it."""
         account = caller.account_id
         table_id = addressed_table(caller, request.table_id)
         ref = SnapshotRef(snapshot_id=request.snapshot_id)
@@ -123,21 +124,24 @@ class SnapshotRepository:
                     Delete(record, stored.version),
                     Delete(Key(keys.timeline(account, table_id), at), ANY),
                     Delete(Key(keys.constraints(account, table_id), at), ANY),
+                    Delete(keys.final(account, table_id, request.snapshot_id), ANY),
                 ),
                 DeleteSnapshotResponse(meta=stored.meta),
             )
 
         return self._mutations.run(caller, request, DeleteSnapshotResponse, change)
 
-    def _message(
-        self, account: str, table_id: str, spec: SnapshotSpec, kept: KeptAttachments
-    ) -> Snapshot:
-        message = Snapshot(ingested_at=self._stores.now())
-        copy_shared_fields(spec, message)
-        message.table_id.CopyFrom(resource_id(account, common_pb2.RK_TABLE, table_id))
-        if not message.HasField("upstream_created_at"):
-            message.upstream_created_at.CopyFrom(message.ingested_at)
-        message.attachment_infos.extend(infos_of(spec.attachments))
-        message.ClearField("attachments")
-        message.attachments.update(kept.inline)
-        return message
+
+def snapshot_message(
+    stores: CatalogStores, table_id: ResourceId, spec: SnapshotSpec, kept: KeptAttachments
+) -> Snapshot:
+    """The record of a snapshot that is seen for the first time."""
+    message = Snapshot(ingested_at=stores.now())
+    copy_shared_fields(spec, message)
+    message.table_id.CopyFrom(table_id)
+    if not message.HasField("upstream_created_at"):
+        message.upstream_created_at.CopyFrom(message.ingested_at)
+    message.attachment_infos.extend(infos_of(spec.attachments))
+    message.ClearField("attachments")
+    message.attachments.update(kept.inline)
+    return message

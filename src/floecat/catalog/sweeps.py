@@ -48,6 +48,7 @@ class SnapshotSweep:
                 Delete(moment.key, ANY),
                 Delete(keys.snapshot(account, table_id, snapshot_id), ANY),
                 Delete(Key(keys.constraints(account, table_id), moment.key.sort), ANY),
+                Delete(keys.final(account, table_id, snapshot_id), ANY),
             ]
         self._kv.commit(operations)
         return len(moments) < _PAGE

@@ -1,15 +1,22 @@
 """What goes into the queue and what comes out of it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
-from ai.floedb.floecat.reconciler.reconciler_pb2 import ExecutionPolicy, ReconcileJobKind
+from ai.floedb.floecat.reconciler.reconciler_pb2 import (
+    ExecutionPolicy,
+    JobFailure,
+    ReconcileCounters,
+    ReconcileJobKind,
+)
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
 from floecat.errors import FailedPreconditionError
 from floecat.reconciler.states import State
+from floecat.storage.kv.port import Key
 
 Kind: TypeAlias = ReconcileJobKind.ValueType
 
@@ -45,6 +52,9 @@ class NewJob:
     lane: str = ""
     fingerprint: str = ""
     """Requests with the same one are joined while the first is active; empty joins none."""
+    request_key: str = ""
+    """The caller's name for this request: under the same one the answer is the same."""
+    request_fingerprint: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +158,20 @@ class Stopped:
 Outcome: TypeAlias = (
     Succeeded | Planned | RetryableFailure | TerminalFailure | Obsolete | HandedBack | Stopped
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What comes with an outcome, committed with it."""
+
+    counters: ReconcileCounters = field(default_factory=ReconcileCounters)
+    """What the job itself did."""
+    payload: BlobReference | None = None
+    """What it leaves behind."""
+    records: Mapping[Key, bytes] = field(default_factory=dict)
+    """Records that become visible with it."""
+    failures: Sequence[JobFailure] = ()
+    """What of it failed without failing all of it."""
 
 
 @dataclass(frozen=True, slots=True)

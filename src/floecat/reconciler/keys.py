@@ -5,11 +5,16 @@ Canonical job state:
     open/{account}/{parent} {slice}             children that aren't done, sliced by ordinal
     expand/{slice} {account}/{parent}           children that don't exist yet
     dedupe/{account} {fingerprint}              the active job of an identical request
+    request/{account} {key}                     what a request was answered with
     result/{account}/{job} {result}             what a result was answered with
     gate/{account} {job}                        nothing below this job may run any more
     cancel/{slice} {account}/{job}              children that haven't been told yet
     roots/{account} {newest first}/{job}        root jobs
+    runs/{account}/{connector} {newest first}/{job}   the same, of one connector
     finished/{slice} {when}/{account}/{job}     root jobs that have ended
+
+For people, and written with what they tell of:
+    sums/{account}/{parent} {slice}             what ended children did, sliced by ordinal
 
 Ready queue:
     ready/{kind}.{class}.{lane}/{account}/{slice} {due}/{job}
@@ -70,6 +75,10 @@ def dedupe(account: str, fingerprint: str) -> Key:
     return Key(f"dedupe/{account}", fingerprint)
 
 
+def request(account: str, key: str) -> Key:
+    return Key(f"request/{account}", key)
+
+
 def result(account: str, job_id: str, result_id: str) -> Key:
     return Key(f"result/{account}/{job_id}", result_id)
 
@@ -79,7 +88,28 @@ def gate(account: str, job_id: str) -> Key:
 
 
 def root(account: str, created_ms: int, job_id: str) -> Key:
-    return Key(f"roots/{account}", f"{_LAST_MS - created_ms:013}/{job_id}")
+    return Key(roots(account), f"{_LAST_MS - created_ms:013}/{job_id}")
+
+
+def roots(account: str) -> str:
+    return f"roots/{account}"
+
+
+def runs(account: str, connector_id: str) -> str:
+    return f"runs/{account}/{connector_id}"
+
+
+def run(stored: StoredJob) -> Key:
+    partition = runs(stored.account_id, stored.connector_id)
+    return Key(partition, root(stored.account_id, stored.created_ms, stored.job_id).sort)
+
+
+def sums(account: str, parent_id: str, ordinal: int) -> Key:
+    return Key(f"sums/{account}/{parent_id}", f"{ordinal % OPEN_SLICES:02}")
+
+
+def all_sums(account: str, parent_id: str) -> list[Key]:
+    return [sums(account, parent_id, slot) for slot in range(OPEN_SLICES)]
 
 
 def finished(when_ms: int, account: str, job_id: str) -> Key:

@@ -1,6 +1,6 @@
 """Reading and writing several records as if alone: what was read must still hold at the commit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -39,6 +39,13 @@ class Transaction:
             self._values[key] = None if record is None else record.value
         return self._values[key]
 
+    def peek(self, keys: Sequence[Key]) -> list[bytes | None]:
+        """Values as this transaction would leave them, which others may change meanwhile."""
+        unknown = [key for key in keys if key not in self._values]
+        records = dict(zip(unknown, self._kv.get_many(unknown), strict=True)) if unknown else {}
+        found = {key: None if record is None else record.value for key, record in records.items()}
+        return [self._values[key] if key in self._values else found[key] for key in keys]
+
     def put(self, key: Key, value: bytes, expires_at: datetime | None = None) -> None:
         """Write a record. One that wasn't read before is written over, whatever it is."""
         self._values[key] = value
@@ -56,6 +63,10 @@ class Transaction:
             Check(key, expected) for key, expected in self._read.items() if key not in self._writes
         ]
         return [*written, *checked] if written else []
+
+    def expectations(self) -> tuple[Operation, ...]:
+        """What was read, as something for another commit to expect."""
+        return tuple(Check(key, expected) for key, expected in self._read.items())
 
     def _written(self, key: Key) -> Operation:
         value, expires_at = self._writes[key]

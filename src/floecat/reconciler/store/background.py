@@ -169,6 +169,7 @@ class Background:
             if found is not None:
                 self._forget(tx, found)
                 tx.delete(keys.root(account, found.created_ms, job_id))
+                tx.delete(keys.run(found))
             tx.delete(row)
 
         transact(self._kv, work)
@@ -190,6 +191,9 @@ class Background:
         tx.delete(keys.job(job.account_id, job.job_id))
         tx.delete(keys.gate(job.account_id, job.job_id))
         tx.delete(keys.cancellation(job.account_id, job.job_id))
+        if job.children_total:
+            for row in keys.all_sums(job.account_id, job.job_id):
+                tx.delete(row)
 
     def _due(self, area: str, limit: int) -> Iterator[Record]:
         """Rows whose time has come, sorted by it."""

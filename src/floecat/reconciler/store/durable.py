@@ -1,12 +1,12 @@
 """DurableReconcileJobStore: the queue on the key-value port, whichever backend that has."""
 
-import random
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import assert_never
-from uuid import UUID, uuid4
+from random import Random, SystemRandom
+from typing import Final, assert_never
+from uuid import UUID
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import (
     StoredExpansion,
     StoredJob,
@@ -27,6 +27,7 @@ from floecat.reconciler.jobs import (
     Planned,
     QueueLimits,
     Renewal,
+    Report,
     RetryableFailure,
     Settled,
     Stopped,
@@ -46,13 +47,17 @@ from floecat.reconciler.store.canonical import get_job, move, put_job
 from floecat.reconciler.store.leasing import Leasing
 from floecat.reconciler.store.plans import Plans
 from floecat.reconciler.store.queue import ReadyQueue
+from floecat.reconciler.store.reading import Reading
+from floecat.reconciler.store.requests import find_answer, remember, root_job
 from floecat.reconciler.store.settling import Settlement
 from floecat.reconciler.transactions import Transaction, transact
 from floecat.storage.blobs.port import BlobStore
-from floecat.storage.kv.port import KeyValueStore
+from floecat.storage.kv.port import KeyValueStore, Operation
 
 _SHORT_LANES = frozenset({messages.PLAN_TABLE, messages.PLAN_VIEW})
 """Kinds that need their lane only while they run; others until everything below has ended."""
+_NOTHING_TO_REPORT: Final = Report()
+_MAX_FAILURES: Final = 100
 
 
 class DurableReconcileJobStore:
@@ -66,14 +71,12 @@ class DurableReconcileJobStore:
         limits: QueueLimits | None = None,
         incarnation: int = 1,
         clock: Clock = utc_now,
-        jitter: Callable[[], float] = random.random,
-        new_id: Callable[[], UUID] = uuid4,
+        chance: Random | None = None,
     ) -> None:
         self._kv = kv
-        self._new_id = new_id
+        self._chance = chance or SystemRandom()
         self._limits = limits or QueueLimits()
         self._clock = clock
-        self._jitter = jitter
         self._queue = ReadyQueue(kv)
         self._settlement = Settlement(self._queue, self._now_ms, self._limits.finished_retention)
         self._leasing = Leasing(
@@ -84,36 +87,25 @@ class DurableReconcileJobStore:
             self._limits.ready_scan_limit,
         )
         self.plans = Plans(blobs)
+        self.reading = Reading(kv)
         self._background = Background(kv, self._queue, self.plans, self._now_ms, self)
 
     def enqueue(self, new: NewJob) -> Enqueued:
-        job_id = str(self._new_id())
+        job_id = str(UUID(bytes=self._chance.randbytes(16), version=4))
 
         def work(tx: Transaction) -> Enqueued:
+            answered = find_answer(tx, new)
+            if answered is not None:
+                return answered
             row = keys.dedupe(new.account_id, new.fingerprint) if new.fingerprint else None
             active = tx.get(row) if row else None
             if active is not None:
-                return Enqueued(active.decode(), deduplicated=True)
-            now = self._now_ms()
-            job = StoredJob(
-                job_id=job_id,
-                account_id=new.account_id,
-                kind=new.kind,
-                state=QUEUED,
-                due_ms=now,
-                created_ms=now,
-                execution_policy=new.execution_policy,
-                lane=new.lane,
-                task=new.task,
-                fingerprint=new.fingerprint,
-                connector_id=new.connector_id,
-            )
-            put_job(tx, job)
-            tx.put(keys.root(new.account_id, now, job_id), b"")
-            if row:
-                tx.put(row, job_id.encode())
-            self._queue.admit(tx, job)
-            return Enqueued(job_id)
+                done = Enqueued(active.decode(), deduplicated=True)
+            else:
+                done = Enqueued(job_id)
+                self._add_root(tx, root_job(new, job_id, self._now_ms()))
+            remember(tx, new, done, self._clock() + self._limits.result_retention)
+            return done
 
         return transact(self._kv, work)
 
@@ -131,8 +123,29 @@ class DurableReconcileJobStore:
     def renew(self, lease: JobLease) -> Renewal:
         return self._leasing.renew(lease)
 
+    def report_progress(
+        self, lease: JobLease, message: str, counters: ReconcileCounters
+    ) -> Renewal:
+        return self._leasing.progress(lease, message, counters)
+
+    def fence(self, lease: JobLease) -> tuple[Operation, ...]:
+        tx = Transaction(self._kv)
+        self._leasing.require(tx, lease)
+        return tx.expectations()
+
+    def find_settled(self, lease: JobLease, result_id: str, fingerprint: bytes) -> Settled | None:
+        record = self._kv.get(keys.result(lease.account_id, lease.job_id, result_id))
+        if record is None:
+            return None
+        return _replayed(StoredResult.FromString(record.value), fingerprint)
+
     def settle(
-        self, lease: JobLease, result_id: str, fingerprint: bytes, outcome: Outcome
+        self,
+        lease: JobLease,
+        result_id: str,
+        fingerprint: bytes,
+        outcome: Outcome,
+        report: Report = _NOTHING_TO_REPORT,
     ) -> Settled:
         row = keys.result(lease.account_id, lease.job_id, result_id)
 
@@ -140,7 +153,7 @@ class DurableReconcileJobStore:
             answered = tx.get(row)
             if answered is not None:
                 return _replayed(StoredResult.FromString(answered), fingerprint)
-            settled = self._apply(tx, lease, outcome)
+            settled = self._apply(tx, lease, outcome, report)
             stored = StoredResult(fingerprint=fingerprint, state=settled.state)
             until = self._clock() + self._limits.result_retention
             tx.put(row, stored.SerializeToString(), until)
@@ -197,10 +210,18 @@ class DurableReconcileJobStore:
         if ready:
             self._queue.admit(tx, child)
 
-    def _settle(self, lease: JobLease, outcome: Outcome) -> Settled:
-        return transact(self._kv, lambda tx: self._apply(tx, lease, outcome))
+    def _add_root(self, tx: Transaction, job: StoredJob) -> None:
+        put_job(tx, job)
+        tx.put(keys.root(job.account_id, job.created_ms, job.job_id), b"")
+        tx.put(keys.run(job), b"")
+        if job.fingerprint:
+            tx.put(keys.dedupe(job.account_id, job.fingerprint), job.job_id.encode())
+        self._queue.admit(tx, job)
 
-    def _apply(self, tx: Transaction, lease: JobLease, outcome: Outcome) -> Settled:
+    def _settle(self, lease: JobLease, outcome: Outcome) -> Settled:
+        return transact(self._kv, lambda tx: self._apply(tx, lease, outcome, _NOTHING_TO_REPORT))
+
+    def _apply(self, tx: Transaction, lease: JobLease, outcome: Outcome, report: Report) -> Settled:
         """What an outcome does to a job. The lease is read, and so fences all of it."""
         self._leasing.require(tx, lease)
         job = get_job(tx, lease.account_id, lease.job_id)
@@ -208,9 +229,10 @@ class DurableReconcileJobStore:
         if job.state == CANCELLING:
             self._settlement.end(tx, job, CANCELLED, messages.JOR_CANCELLED, job.message)
             return Settled(CANCELLED)
+        _take_report(tx, job, report)
         match outcome:
             case Succeeded(message):
-                self._settlement.end(tx, job, SUCCEEDED, messages.JOR_DONE, message)
+                self._settlement.succeed(tx, job, message)
             case Planned():
                 self._accept(tx, job, outcome)
             case RetryableFailure(message, retry_after):
@@ -260,7 +282,7 @@ class DurableReconcileJobStore:
     def _backoff(self, attempt: int) -> timedelta:
         """Twice as long each time, up to a limit, and anything below that: full jitter."""
         doubled: timedelta = self._limits.base_backoff * 2 ** min(attempt - 1, 32)
-        return min(doubled, self._limits.max_backoff) * self._jitter()
+        return min(doubled, self._limits.max_backoff) * self._chance.random()
 
     def _is_gated(self, job: StoredJob) -> bool:
         above = [keys.gate(job.account_id, ancestor) for ancestor in job.ancestors]
@@ -268,6 +290,15 @@ class DurableReconcileJobStore:
 
     def _now_ms(self) -> int:
         return _epoch_ms(self._clock())
+
+
+def _take_report(tx: Transaction, job: StoredJob, report: Report) -> None:
+    job.counters.CopyFrom(report.counters)
+    if report.payload is not None:
+        job.payload.CopyFrom(report.payload)
+    job.failures.extend(report.failures[:_MAX_FAILURES])
+    for key, value in report.records.items():
+        tx.put(key, value)
 
 
 def _replayed(stored: StoredResult, fingerprint: bytes) -> Settled:

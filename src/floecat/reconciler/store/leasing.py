@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob, StoredLease
 from floecat.errors import ConflictError
 from floecat.reconciler import keys
@@ -70,11 +71,18 @@ class Leasing:
         """Extend a live lease. An expired one is lost, whoever noticed first."""
 
         def work(tx: Transaction) -> Renewal:
+            return self._extend(tx, lease, self.require(tx, lease))
+
+        return transact(self._kv, work)
+
+    def progress(self, lease: JobLease, message: str, counters: ReconcileCounters) -> Renewal:
+        """Extend a live lease, and remember how far its holder says to be."""
+
+        def work(tx: Transaction) -> Renewal:
             held = self.require(tx, lease)
-            held.expires_ms = self._now_ms() + self._lease_ms
-            tx.put(keys.lease(lease.account_id, lease.job_id), held.SerializeToString())
-            job = get_job(tx, lease.account_id, lease.job_id)
-            return Renewal(_moment(held.expires_ms), job.state == CANCELLING)
+            held.message = message
+            held.counters.CopyFrom(counters)
+            return self._extend(tx, lease, held)
 
         return transact(self._kv, work)
 
@@ -91,6 +99,12 @@ class Leasing:
         if held is not None:
             tx.delete(keys.lease(job.account_id, job.job_id))
             tx.delete(keys.expiry(held.filed_ms, job.account_id, job.job_id))
+
+    def _extend(self, tx: Transaction, lease: JobLease, held: StoredLease) -> Renewal:
+        held.expires_ms = self._now_ms() + self._lease_ms
+        tx.put(keys.lease(lease.account_id, lease.job_id), held.SerializeToString())
+        job = get_job(tx, lease.account_id, lease.job_id)
+        return Renewal(_moment(held.expires_ms), job.state == CANCELLING)
 
     def _queues(self, selector: LeaseSelector) -> Iterator[str]:
         wanted = set(selector.kinds)

@@ -1,7 +1,9 @@
 """ReconcileJobStore: the queue, whatever it is kept in."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
 from floecat.reconciler.jobs import (
     Enqueued,
@@ -11,8 +13,12 @@ from floecat.reconciler.jobs import (
     NewJob,
     Outcome,
     Renewal,
+    Report,
     Settled,
 )
+from floecat.reconciler.store.plans import Plans
+from floecat.reconciler.store.reading import Reading
+from floecat.storage.kv.port import Operation
 
 
 class ReconcileJobStore(Protocol):
@@ -33,17 +39,45 @@ class ReconcileJobStore(Protocol):
     def renew(self, lease: JobLease) -> Renewal:
         """Extend a live lease; `LeaseLostError` for any other."""
 
+    def report_progress(
+        self, lease: JobLease, message: str, counters: ReconcileCounters
+    ) -> Renewal:
+        """Extend a live lease and remember how far its holder is."""
+
+    def fence(self, lease: JobLease) -> Sequence[Operation]:
+        """What a commit to the key-value store must expect so that the lease is live at that time.
+
+        `LeaseLostError` if it isn't. A queue that lives elsewhere can't promise this and answers
+        with nothing to expect, once it has looked.
+        """
+
+    def find_settled(self, lease: JobLease, result_id: str, fingerprint: bytes) -> Settled | None:
+        """What a result was answered with, live lease or not; None if it wasn't given yet."""
+
     def settle(
-        self, lease: JobLease, result_id: str, fingerprint: bytes, outcome: Outcome
+        self,
+        lease: JobLease,
+        result_id: str,
+        fingerprint: bytes,
+        outcome: Outcome,
+        report: Report = ...,
     ) -> Settled:
         """End a lease with a result, once: the same result id answers as the first time.
 
         The same id with another fingerprint is refused. A stale lease gets `LeaseLostError`, and
-        nothing changes.
+        nothing changes. What is reported is kept with it, or nothing is.
         """
 
     def cancel(self, account: str, job_id: str, reason: str) -> StoredJob:
         """Stop a job and everything below it. One that has ended stays as it is."""
+
+    @property
+    def plans(self) -> Plans:
+        """Where accepted plans are kept."""
+
+    @property
+    def reading(self) -> Reading:
+        """Lists and progress, for people."""
 
     def reclaim(self, limit: int) -> int:
         """Take jobs back whose leases have expired; how many rows were looked at."""

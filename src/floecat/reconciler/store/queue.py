@@ -2,7 +2,7 @@
 
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
 from floecat.reconciler import keys
-from floecat.reconciler.store.canonical import find_job, put_job
+from floecat.reconciler.store.canonical import find_job
 from floecat.reconciler.transactions import Transaction
 from floecat.storage.kv.port import KeyValueStore
 
@@ -68,6 +68,5 @@ class ReadyQueue:
             _, job_id = keys.due_of(record.key.sort)
             found = find_job(tx, job.account_id, job_id)
             if found is not None and job_id != job.job_id:
-                put_job(tx, found)
                 return found
         return None

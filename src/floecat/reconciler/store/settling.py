@@ -11,6 +11,7 @@ from floecat.reconciler.jobs import child_id
 from floecat.reconciler.states import CANCELLED, FAILED, QUEUED, SUCCEEDED, WAITING, State
 from floecat.reconciler.store.canonical import find_job, move, put_job
 from floecat.reconciler.store.queue import ReadyQueue
+from floecat.reconciler.store.sums import add_to_sums
 from floecat.reconciler.transactions import Transaction
 
 _COUNTED: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"}
@@ -50,6 +51,11 @@ class Settlement:
         else:
             self._end_tree(tx, job)
 
+    def succeed(self, tx: Transaction, job: StoredJob, message: str) -> None:
+        """A job is done, maybe not all of it."""
+        reason = messages.JOR_DEGRADED if job.failures else messages.JOR_DONE
+        self.end(tx, job, SUCCEEDED, reason, message)
+
     def plan_accepted(self, tx: Transaction, job: StoredJob) -> None:
         """A job waits for its children; without any it goes on at once."""
         counted = job.children_total - (1 if job.has_barrier else 0)
@@ -84,6 +90,7 @@ class Settlement:
         parent = find_job(tx, child.account_id, child.ancestors[0])
         if parent is None or parent.state != WAITING:
             return  # it has ended before us, and nobody counts any more
+        add_to_sums(tx, child)
         if parent.has_barrier and child.ordinal == parent.children_total - 1:
             self._barrier_ended(tx, parent, child)
         elif parent.kind in _STRICT and child.state != SUCCEEDED:
@@ -122,13 +129,14 @@ class Settlement:
             return
         tally = parent.tally
         lost = tally.failed + tally.cancelled
+        degraded = f"{tally.degraded} of {parent.children_total} below it are degraded"
         if lost and not tally.succeeded and not tally.skipped:
             self.end(tx, parent, FAILED, messages.JOR_TERMINAL_ERROR, "everything below it failed")
-        elif lost:
-            message = f"{lost} of {parent.children_total} below it failed"
+        elif lost or tally.degraded:
+            message = f"{lost} of {parent.children_total} below it failed" if lost else degraded
             self.end(tx, parent, SUCCEEDED, messages.JOR_DEGRADED, message)
         else:
-            self.end(tx, parent, SUCCEEDED, messages.JOR_DONE, parent.message)
+            self.succeed(tx, parent, parent.message)
 
     def _open_barrier(self, tx: Transaction, parent: StoredJob) -> None:
         """The last child may run now; if it isn't made yet, it will be made so that it can."""
@@ -145,6 +153,7 @@ def _add_one(tally: JobTally, child: StoredJob) -> None:
     if child.outcome_reason == messages.JOR_OBSOLETE:
         tally.skipped += 1
         return
+    tally.degraded += child.outcome_reason == messages.JOR_DEGRADED
     name = _COUNTED[child.state]
     setattr(tally, name, getattr(tally, name) + 1)
 
@@ -154,3 +163,4 @@ def _add(tally: JobTally, more: JobTally) -> None:
     tally.failed += more.failed
     tally.cancelled += more.cancelled
     tally.skipped += more.skipped
+    tally.degraded += more.degraded

@@ -33,10 +33,13 @@ class JobTally(_message.Message):
     FAILED_FIELD_NUMBER: _builtins.int
     CANCELLED_FIELD_NUMBER: _builtins.int
     SKIPPED_FIELD_NUMBER: _builtins.int
+    DEGRADED_FIELD_NUMBER: _builtins.int
     succeeded: _builtins.int
     failed: _builtins.int
     cancelled: _builtins.int
     skipped: _builtins.int
+    degraded: _builtins.int
+    """Of those that succeeded: how many had failures below them."""
     def __init__(
         self,
         *,
@@ -44,10 +47,11 @@ class JobTally(_message.Message):
         failed: _builtins.int = ...,
         cancelled: _builtins.int = ...,
         skipped: _builtins.int = ...,
+        degraded: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancelled", b"cancelled", "failed", b"failed", "skipped", b"skipped", "succeeded", b"succeeded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancelled", b"cancelled", "degraded", b"degraded", "failed", b"failed", "skipped", b"skipped", "succeeded", b"succeeded"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -86,6 +90,7 @@ class StoredJob(_message.Message):
     CONNECTOR_ID_FIELD_NUMBER: _builtins.int
     COUNTERS_FIELD_NUMBER: _builtins.int
     PAYLOAD_FIELD_NUMBER: _builtins.int
+    FAILURES_FIELD_NUMBER: _builtins.int
     job_id: _builtins.str
     account_id: _builtins.str
     kind: _reconciler_pb2.ReconcileJobKind.ValueType
@@ -134,6 +139,10 @@ class StoredJob(_message.Message):
     def payload(self) -> _common_pb2.BlobReference:
         """What it left behind: a snapshot's frozen plan, a file group's results."""
 
+    @_builtins.property
+    def failures(self) -> _containers.RepeatedCompositeFieldContainer[_reconciler_pb2.JobFailure]:
+        """What of its own work failed without failing all of it; the first few."""
+
     def __init__(
         self,
         *,
@@ -164,10 +173,11 @@ class StoredJob(_message.Message):
         connector_id: _builtins.str = ...,
         counters: _reconciler_pb2.ReconcileCounters | None = ...,
         payload: _common_pb2.BlobReference | None = ...,
+        failures: _abc.Iterable[_reconciler_pb2.JobFailure] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "execution_policy", b"execution_policy", "payload", b"payload", "plan", b"plan", "tally", b"tally"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "ancestors", b"ancestors", "attempt", b"attempt", "children_total", b"children_total", "connector_id", b"connector_id", "counters", b"counters", "created_ms", b"created_ms", "due_ms", b"due_ms", "epoch", b"epoch", "execution_policy", b"execution_policy", "executor_id", b"executor_id", "fingerprint", b"fingerprint", "finished_ms", b"finished_ms", "has_barrier", b"has_barrier", "job_id", b"job_id", "kind", b"kind", "lane", b"lane", "message", b"message", "open_slices", b"open_slices", "ordinal", b"ordinal", "outcome_reason", b"outcome_reason", "payload", b"payload", "plan", b"plan", "started_ms", b"started_ms", "state", b"state", "tally", b"tally", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "ancestors", b"ancestors", "attempt", b"attempt", "children_total", b"children_total", "connector_id", b"connector_id", "counters", b"counters", "created_ms", b"created_ms", "due_ms", b"due_ms", "epoch", b"epoch", "execution_policy", b"execution_policy", "executor_id", b"executor_id", "failures", b"failures", "fingerprint", b"fingerprint", "finished_ms", b"finished_ms", "has_barrier", b"has_barrier", "job_id", b"job_id", "kind", b"kind", "lane", b"lane", "message", b"message", "open_slices", b"open_slices", "ordinal", b"ordinal", "outcome_reason", b"outcome_reason", "payload", b"payload", "plan", b"plan", "started_ms", b"started_ms", "state", b"state", "tally", b"tally", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -444,6 +454,33 @@ class StoredExpansion(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___StoredExpansion: _TypeAlias = StoredExpansion  # noqa: Y015
+
+@_typing.final
+class StoredRequest(_message.Message):
+    """What a request was answered with."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FINGERPRINT_FIELD_NUMBER: _builtins.int
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    DEDUPLICATED_FIELD_NUMBER: _builtins.int
+    fingerprint: _builtins.bytes
+    job_id: _builtins.str
+    deduplicated: _builtins.bool
+    def __init__(
+        self,
+        *,
+        fingerprint: _builtins.bytes = ...,
+        job_id: _builtins.str = ...,
+        deduplicated: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deduplicated", b"deduplicated", "fingerprint", b"fingerprint", "job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StoredRequest: _TypeAlias = StoredRequest  # noqa: Y015
 
 @_typing.final
 class StoredResult(_message.Message):
