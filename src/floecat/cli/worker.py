@@ -25,7 +25,10 @@ def worker(
             "--server", metavar="HOST:PORT", help="The service to work for; else client.server."
         ),
     ] = None,
-    parent: Annotated[int | None, typer.Option("--parent", metavar="PID", hidden=True)] = None,
+    parent: Annotated[
+        int | None,
+        typer.Option("--parent", metavar="PID", help="End when this process does.", hidden=True),
+    ] = None,
 ) -> None:
     """Run jobs of a service: plan connectors, tables and snapshots, and capture files.
 
