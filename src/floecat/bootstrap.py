@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
@@ -39,6 +40,8 @@ from floecat.errors import (
     InvalidSettingsError,
 )
 from floecat.outside import Outside, open_outside
+from floecat.reconciler.upkeep import Upkeep
+from floecat.reconciliation import open_reconciliation
 from floecat.service.accounts import AccountHandlers
 from floecat.service.catalogs import CatalogHandlers
 from floecat.service.connectors import ConnectorHandlers
@@ -57,6 +60,7 @@ from floecat.service.views import ViewHandlers
 from floecat.settings.model import (
     KeyValueBackend,
     LogFormat,
+    ReconcilerSettings,
     ServerSettings,
     Settings,
 )
@@ -89,7 +93,9 @@ class Floecat:
                 DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
             )
             outside = open_outside(settings, stores.kv, opened)
-            self._server = Server(_server_config(settings), handlers(stores, outside), around)
+            served = services(stores, outside, settings.reconciler)
+            self._upkeep = served.upkeep
+            self._server = Server(_server_config(settings), served.handlers, around)
             self._maintenance = Maintenance(Sweeper(stores), stores.kv)
             serve_metrics(settings.server.metrics_address, registry, opened)
             self._opened = opened.pop_all()
@@ -98,6 +104,7 @@ class Floecat:
     def __enter__(self) -> Self:
         self._server.start()
         self._maintenance.start()
+        self._upkeep.start()
         return self
 
     def __exit__(
@@ -107,6 +114,7 @@ class Floecat:
         _trace: TracebackType | None,
     ) -> None:
         self._server.stop()
+        self._upkeep.stop()
         self._maintenance.stop()
         self._opened.close()
 
@@ -123,10 +131,23 @@ def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     return CatalogStores(kv, blobs)
 
 
-def handlers(stores: CatalogStores, outside: Outside) -> Mapping[ServiceDescriptor, object]:
-    """Every service that is served, with what serves it."""
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What is served, and what goes on beside that."""
+
+    handlers: Mapping[ServiceDescriptor, object]
+    upkeep: Upkeep
+
+
+def services(
+    stores: CatalogStores, outside: Outside, settings: ReconcilerSettings | None = None
+) -> Services:
+    """Every service, with what serves it."""
     connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
     connections = Connections(connectors, outside.resolver, outside.opener)
+    reconciliation = open_reconciliation(
+        settings or ReconcilerSettings(), stores, connectors, connections
+    )
     snapshots = SnapshotRepository(stores)
     by_module = {
         (account_pb2, "AccountService"): AccountHandlers(AccountRepository(stores)),
@@ -139,12 +160,15 @@ def handlers(stores: CatalogStores, outside: Outside) -> Mapping[ServiceDescript
             ConstraintsRepository(stores)
         ),
         (directory_pb2, "DirectoryService"): DirectoryHandlers(Directory(stores), snapshots),
-        (connector_pb2, "Connectors"): ConnectorHandlers(connectors, connections),
+        (connector_pb2, "Connectors"): ConnectorHandlers(
+            connectors, connections, reconciliation.service
+        ),
     }
-    return {
+    catalog = {
         module.DESCRIPTOR.services_by_name[name]: handler
         for (module, name), handler in by_module.items()
     }
+    return Services({**catalog, **reconciliation.handlers}, reconciliation.upkeep)
 
 
 def ensure_defaults(stores: CatalogStores) -> None:

@@ -26,7 +26,7 @@ from ai.floedb.floecat.catalog.view_pb2 import (
 )
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.connector.connector_pb2 import ConnectorSpec, CreateConnectorRequest
-from floecat.bootstrap import handlers
+from floecat.bootstrap import services
 from floecat.catalog.accounts import AccountRepository
 from floecat.catalog.callers import Caller
 from floecat.catalog.consistency import ConsistencyCheck, Finding
@@ -84,7 +84,7 @@ class World:
 
     def __post_init__(self) -> None:
         by_descriptor: dict[ServiceDescriptor, object] = dict(
-            handlers(self.stores, outside(self.stores, self.guard))
+            services(self.stores, outside(self.stores, self.guard)).handlers
         )
         self.requests = {
             f"{service.name}/{method.name}": GetMessageClass(method.input_type)

@@ -44,13 +44,18 @@ class SnapshotHistory:
         self._index = SnapshotIndex(stores)
         self._attachments = Attachments(stores.codec)
 
-    def known_ids(self) -> Iterator[int]:
-        """Ids of every recorded snapshot, oldest first."""
+    def moments(self) -> Iterator[tuple[str, int]]:
+        """Every recorded snapshot's id with what it is ordered by, oldest first."""
         partition = keys.timeline(self._caller.account_id, self._table.id)
         after = None
         while page := self._stores.kv.scan(partition, after=after, limit=_PAGE):
-            yield from (keys.snapshot_at(row.key.sort) for row in page)
+            yield from ((row.key.sort, keys.snapshot_at(row.key.sort)) for row in page)
             after = page[-1].key.sort
+
+    def has(self, snapshot_id: int) -> bool:
+        """Whether a snapshot is recorded."""
+        record = keys.snapshot(self._caller.account_id, self._table.id, snapshot_id)
+        return self._stores.kv.get(record) is not None
 
     def record(
         self, specs: Iterable[SnapshotSpec], constraints: Mapping[int, TableConstraints]

@@ -127,7 +127,12 @@ def snapshot_at(sort: str) -> int:
 
 def final(account: str, table_id: str, snapshot_id: int) -> Key:
     """Present once a snapshot's capture is published."""
-    return Key(f"final/{account}/{table_id}", str(snapshot_id))
+    return Key(finals(account, table_id), str(snapshot_id))
+
+
+def finals(account: str, table_id: str) -> str:
+    """The partition of a table's published captures."""
+    return f"final/{account}/{table_id}"
 
 
 def mirrors(account: str, connector_id: str) -> str:

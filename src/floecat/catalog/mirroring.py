@@ -102,7 +102,7 @@ class Mirroring:
         updated = views.update(self._caller, request, identifier, UpdateViewResponse)
         return Mirrored(updated.view, changed=True)
 
-    def mark_gone(self, stored: Stored[M]) -> bool:
+    def mark_gone(self, stored: Stored[Table] | Stored[View]) -> bool:
         """The upstream doesn't have it any more; whether that is news."""
         if stored.message.upstream.state == US_GONE:
             return False

@@ -67,6 +67,16 @@ class Mirrors:
                 yield MirrorRow(record.key, kind, record.value.decode())
             after = page[-1].key.sort
 
+    def find_row(self, row: MirrorRow) -> Stored[Table] | Stored[View] | None:
+        """What a row speaks of, if it is still there."""
+        account = self._caller.account_id
+        stored: Stored[Table] | Stored[View] | None
+        if row.kind == common_pb2.RK_TABLE:
+            stored = self.tables.find(account, row.relation_id)
+        else:
+            stored = self.views.find(account, row.relation_id)
+        return None if stored is None or stored.deleting else stored
+
     def forget(self, row: MirrorRow) -> None:
         """What mirrored it is gone."""
         self._stores.kv.commit([Delete(row.key, ANY)])

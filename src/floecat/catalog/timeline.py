@@ -27,10 +27,11 @@ def check_time(time: Timestamp, field: str) -> None:
 
 def moment_of(snapshot: Snapshot) -> int:
     """When the upstream made a snapshot, in nanoseconds since 1970."""
-    return _nanoseconds(snapshot.upstream_created_at)
+    return timestamp_moment(snapshot.upstream_created_at)
 
 
-def _nanoseconds(time: Timestamp) -> int:
+def timestamp_moment(time: Timestamp) -> int:
+    """A time in nanoseconds since 1970."""
     return time.seconds * 1_000_000_000 + time.nanos
 
 
@@ -94,7 +95,7 @@ class SnapshotIndex:
                 return self.find(account, table_id, ref.snapshot_id)
             case "as_of":
                 check_time(ref.as_of, "snapshot.as_of")
-                return self._newest(account, table_id, before=_nanoseconds(ref.as_of) + 1)
+                return self._newest(account, table_id, before=timestamp_moment(ref.as_of) + 1)
         if ref.special not in (common_pb2.SS_UNSPECIFIED, common_pb2.SS_CURRENT):
             raise InvalidArgumentError("unknown special snapshot", field="snapshot.special")
         if table.HasField("current_snapshot_id"):

@@ -1,6 +1,6 @@
 """What goes into the queue and what comes out of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -36,7 +36,8 @@ class QueueLimits:
     max_backoff: timedelta = timedelta(seconds=30)
     lease: timedelta = timedelta(seconds=30)
     ready_scan_limit: int = 32
-    finished_retention: timedelta = timedelta(hours=24)
+    finished_retention: Callable[[str], timedelta] = lambda _account: timedelta(hours=24)
+    """How long trees of an account are kept once they have ended."""
     result_retention: timedelta = timedelta(hours=24)
 
 

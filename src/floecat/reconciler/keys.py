@@ -13,6 +13,11 @@ Canonical job state:
     runs/{account}/{connector} {newest first}/{job}   the same, of one connector
     finished/{slice} {when}/{account}/{job}     root jobs that have ended
 
+Automatic runs:
+    reconciler/{account} settings               an account's defaults
+    schedule/{account} {connector}              when a connector runs next, and what it ran last
+    scheduler owner                             the process that schedules, for a while
+
 For people, and written with what they tell of:
     sums/{account}/{parent} {slice}             what ended children did, sliced by ordinal
 
@@ -51,7 +56,11 @@ def job(account: str, job_id: str) -> Key:
 
 
 def open_slice(account: str, parent_id: str, ordinal: int) -> Key:
-    return Key(f"open/{account}/{parent_id}", f"{ordinal % OPEN_SLICES:02}")
+    return Key(open_partition(account, parent_id), f"{ordinal % OPEN_SLICES:02}")
+
+
+def open_partition(account: str, parent_id: str) -> str:
+    return f"open/{account}/{parent_id}"
 
 
 def expansion(account: str, parent_id: str) -> Key:
@@ -77,6 +86,17 @@ def dedupe(account: str, fingerprint: str) -> Key:
 
 def request(account: str, key: str) -> Key:
     return Key(f"request/{account}", key)
+
+
+def settings(account: str) -> Key:
+    return Key(f"reconciler/{account}", "settings")
+
+
+def schedule(account: str, connector_id: str) -> Key:
+    return Key(f"schedule/{account}", connector_id)
+
+
+SCHEDULER: Final = Key("scheduler", "owner")
 
 
 def result(account: str, job_id: str, result_id: str) -> Key:

@@ -18,19 +18,28 @@ from ai.floedb.floecat.connector.connector_pb2 import (
     ValidateConnectorRequest,
     ValidateConnectorResponse,
 )
+from ai.floedb.floecat.reconciler import reconciler_pb2
 from floecat.catalog.connections import Connections
 from floecat.catalog.connectors import ConnectorRepository
-from floecat.errors import UnimplementedError
+from floecat.catalog.masks import copy_shared_fields
+from floecat.reconciler.control import ReconcilerService
+from floecat.reconciler.tasks import job_resource
 from floecat.service.calls import Call
 from floecat.service.spliced import Spliced, spliced
 
 
 class ConnectorHandlers:
-    """One method per RPC. Runs of connectors aren't served yet."""
+    """One method per RPC."""
 
-    def __init__(self, connectors: ConnectorRepository, connections: Connections) -> None:
+    def __init__(
+        self,
+        connectors: ConnectorRepository,
+        connections: Connections,
+        reconciler: ReconcilerService,
+    ) -> None:
         self._connectors = connectors
         self._connections = connections
+        self._reconciler = reconciler
 
     def ListConnectors(
         self, request: ListConnectorsRequest, call: Call
@@ -62,9 +71,21 @@ class ConnectorHandlers:
         return self._connections.validate(call.caller, request)
 
     def StartCapture(self, request: StartCaptureRequest, call: Call) -> StartCaptureResponse:
-        raise UnimplementedError("running connectors isn't served yet")
+        started = self._reconciler.start(call.caller, self._run(request, call))
+        job_id = job_resource(call.caller.account_id, started.job_id)
+        return StartCaptureResponse(job_id=job_id, deduplicated=started.deduplicated)
 
     def GetReconcileJob(
         self, request: GetReconcileJobRequest, call: Call
     ) -> GetReconcileJobResponse:
-        raise UnimplementedError("running connectors isn't served yet")
+        return GetReconcileJobResponse(job=self._reconciler.job(call.caller, request.job_id))
+
+    def _run(self, request: StartCaptureRequest, call: Call) -> reconciler_pb2.StartCaptureRequest:
+        """The same request as ReconcileControl takes it; the connector's mode, if none is given."""
+        run = reconciler_pb2.StartCaptureRequest()
+        copy_shared_fields(request, run)
+        run.scope.connector_id.CopyFrom(request.connector_id)
+        if not run.mode:
+            stored = self._connectors.get(call.caller, request.connector_id)
+            run.mode = stored.message.policy.mode
+        return run

@@ -39,7 +39,8 @@ class Authenticator(Protocol):
 
 
 class DevAuthenticator:
-    """Takes the caller's word for it: the account from `x-floe-account`, by id or by name.
+    """Takes the caller's word for it: the account from `x-floe-account`, by id or by name, and the
+    role from `x-floe-role`, which workers say they have.
 
     Only for a server that listens on this machine alone.
     """
@@ -49,7 +50,7 @@ class DevAuthenticator:
         self._default = default_account
 
     def authenticate(self, headers: Headers) -> Principal:
-        """An administrator of the account that is named."""
+        """A caller of the account and with the role that are named; an administrator's without."""
         named = headers.get("x-floe-account") or self._default
         identifier = self._accounts.find_id(named)
         if identifier is None:
@@ -57,6 +58,5 @@ class DevAuthenticator:
                 f"there is no account {named!r}: name another in x-floe-account, or leave it out",
                 reason="UNKNOWN_ACCOUNT",
             )
-        return Principal(
-            identifier, headers.get("x-floe-subject", "dev"), frozenset([ADMINISTRATOR])
-        )
+        role = headers.get("x-floe-role", ADMINISTRATOR)
+        return Principal(identifier, headers.get("x-floe-subject", "dev"), frozenset([role]))

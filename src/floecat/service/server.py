@@ -16,6 +16,17 @@ from floecat.service.endpoints import Endpoint, Surroundings
 from floecat.service.pools import CallPool
 
 _OTHER_THREADS: Final = 32
+_LEASING: Final = frozenset(
+    {
+        "LeaseReconcileJob",
+        "StartLeasedReconcileJob",
+        "RenewReconcileJobLease",
+        "ReportReconcileJobProgress",
+        "GetReconcileJobCancellation",
+    }
+)
+"""Calls that keep leases alive: they must never wait behind anything else."""
+_LEASING_THREADS: Final = 4
 _WAITING: Final = frozenset({"ValidateConnector", "CaptureNow"})
 """Calls that wait for somebody else, maybe for long."""
 _WAITING_THREADS: Final = 8
@@ -61,6 +72,7 @@ class Server:
         self._unary = CallPool("unary", config.unary_threads, config.unary_waiting)
         self._streams = CallPool("stream", config.stream_threads, config.stream_waiting)
         self._waiters = CallPool("waiter", _WAITING_THREADS, _MAX_WAITERS)
+        self._leases = CallPool("lease", _LEASING_THREADS, config.unary_waiting)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
         self._health = health.HealthServicer()
@@ -83,7 +95,7 @@ class Server:
         """Take no more calls, let those under way finish within the grace, then end them."""
         self._health.enter_graceful_shutdown()
         self._server.stop(self._config.grace.total_seconds()).wait()
-        for pool in (self._unary, self._streams, self._waiters, self._others):
+        for pool in (self._unary, self._streams, self._waiters, self._leases, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def wait(self) -> None:
@@ -113,5 +125,7 @@ class Server:
     def _pool_of(self, method: MethodDescriptor) -> CallPool:
         if method.name in _WAITING:
             return self._waiters
+        if method.name in _LEASING:
+            return self._leases
         streams = method.client_streaming or method.server_streaming
         return self._streams if streams else self._unary

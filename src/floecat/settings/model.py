@@ -35,13 +35,6 @@ class SecretsBackend(StrEnum):
     AWS = "aws"
 
 
-class JobStoreBackend(StrEnum):
-    """Where the reconciler's queue is kept."""
-
-    DURABLE = "durable"
-    MEMORY = "memory"
-
-
 class WorkerMode(StrEnum):
     """Where jobs run."""
 
@@ -180,10 +173,11 @@ class BlobSettings:
 class JobStoreSettings:
     """The reconciler's queue."""
 
-    backend: JobStoreBackend = option(
+    backend: str = option(
         "reconciler.job-store",
-        JobStoreBackend.DURABLE,
-        "`durable` keeps jobs in the key-value store, `memory` forgets them at exit.",
+        "durable",
+        "`durable` keeps jobs in the key-value store, `memory` forgets them at exit; installed "
+        "packages may offer more.",
     )
     max_attempts: int = option(
         "reconciler.job-store.max-attempts",

@@ -21,7 +21,7 @@ from tests.support.threads import together
 
 from ai.floedb.floecat.catalog.stored_pb2 import StoredResponse
 from ai.floedb.floecat.common.common_pb2 import SnapshotRef
-from floecat.bootstrap import handlers
+from floecat.bootstrap import services
 from floecat.catalog.mutations import PreconditionFailedError
 from floecat.catalog.records import CatalogStores
 from floecat.errors import AbortedError, FloecatError, NotFoundError
@@ -56,7 +56,7 @@ def contents(kv: KeyValueStore) -> "Content":
 def test_there_is_a_case_for_every_mutating_rpc(memory_world: World) -> None:
     declared = {
         f"{service.name}/{method.name}"
-        for service in handlers(memory_world.stores, outside(memory_world.stores))
+        for service in services(memory_world.stores, outside(memory_world.stores)).handlers
         for method in service.methods
         if method.name.startswith(MUTATING)
     }

@@ -16,7 +16,7 @@ from tests.support.mutations import connector_spec
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.connector import connector_pb2
-from floecat.bootstrap import handlers
+from floecat.bootstrap import services
 from floecat.catalog.records import CatalogStores
 from floecat.errors import FloecatError
 from floecat.service.calls import Call
@@ -42,7 +42,7 @@ def new_world() -> World:
 
 def rpcs() -> Iterator[MethodDescriptor]:
     stores = new_world().stores
-    for service in handlers(stores, outside(stores)):
+    for service in services(stores, outside(stores)).handlers:
         yield from service.methods
 
 

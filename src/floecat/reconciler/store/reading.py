@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, StoredJob, StoredLease
+from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, OpenSlice, StoredJob, StoredLease
 from floecat.reconciler import keys
 from floecat.reconciler.jobs import child_id
+from floecat.reconciler.keys import OPEN_SLICES
 from floecat.reconciler.store.sums import below
 from floecat.reconciler.transactions import Transaction
 from floecat.storage.kv.port import Key, KeyValueStore
@@ -47,6 +48,11 @@ class Reading:
     def sums(self, job: StoredJob) -> JobSums:
         """What ended children did."""
         return below(Transaction(self._kv), job)
+
+    def open_children(self, job: StoredJob) -> int:
+        """How many children haven't ended, made or not."""
+        rows = self._kv.scan(keys.open_partition(job.account_id, job.job_id), limit=OPEN_SLICES)
+        return sum(OpenSlice.FromString(row.value).open for row in rows)
 
     def leases(self, jobs: Sequence[StoredJob]) -> list[StoredLease | None]:
         """Who has each job, if anybody."""

@@ -24,11 +24,14 @@ class Settlement:
     """Ends jobs. Everything that follows from an end is in the same commit, up to the root."""
 
     def __init__(
-        self, queue: ReadyQueue, now_ms: Callable[[], int], finished_retention: timedelta
+        self,
+        queue: ReadyQueue,
+        now_ms: Callable[[], int],
+        finished_retention: Callable[[str], timedelta],
     ) -> None:
         self._queue = queue
         self._now_ms = now_ms
-        self._retention_ms = int(finished_retention.total_seconds() * 1000)
+        self._retention = finished_retention
 
     def end(
         self,
@@ -83,7 +86,8 @@ class Settlement:
             row = keys.dedupe(job.account_id, job.fingerprint)
             if tx.get(row) == job.job_id.encode():
                 tx.delete(row)
-        due = job.finished_ms + self._retention_ms
+        retention = self._retention(job.account_id)
+        due = job.finished_ms + int(retention.total_seconds() * 1000)
         tx.put(keys.finished(due, job.account_id, job.job_id), b"")
 
     def _tell_parent(self, tx: Transaction, child: StoredJob) -> None:

@@ -67,6 +67,12 @@ def open_schema(store: KeyValueStore, migrations: Migrations) -> StoreSchema:
             return schema
 
 
+def incarnation_of(store: KeyValueStore) -> int:
+    """How often a store that was opened has been restored."""
+    schema, _ = _read(store)
+    return schema.incarnation if schema else 1
+
+
 def raise_incarnation(store: KeyValueStore) -> int:
     """Begin a new life of the store; its number."""
     while True:

@@ -776,6 +776,7 @@ class PlannedRelation(_message.Message):
     DESTINATION_NAME_FIELD_NUMBER: _builtins.int
     DESTINATION_ID_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    DESTINATION_CATALOG_ID_FIELD_NUMBER: _builtins.int
     destination_name: _builtins.str
     revision: _builtins.str
     """Changes whenever the relation does upstream, where the connector can tell cheaply: what is as it was
@@ -789,6 +790,8 @@ class PlannedRelation(_message.Message):
     def destination_id(self) -> _common_pb2.ResourceId:
         """Set when the destination exists already."""
 
+    @_builtins.property
+    def destination_catalog_id(self) -> _common_pb2.ResourceId: ...
     def __init__(
         self,
         *,
@@ -797,10 +800,11 @@ class PlannedRelation(_message.Message):
         destination_name: _builtins.str = ...,
         destination_id: _common_pb2.ResourceId | None = ...,
         revision: _builtins.str = ...,
+        destination_catalog_id: _common_pb2.ResourceId | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["destination_id", b"destination_id", "source", b"source"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["destination_catalog_id", b"destination_catalog_id", "destination_id", b"destination_id", "source", b"source"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination_id", b"destination_id", "destination_name", b"destination_name", "destination_namespace_path", b"destination_namespace_path", "revision", b"revision", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination_catalog_id", b"destination_catalog_id", "destination_id", b"destination_id", "destination_name", b"destination_name", "destination_namespace_path", b"destination_namespace_path", "revision", b"revision", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1064,19 +1068,15 @@ class SubmitLeasedPlanTableResultResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     STATE_FIELD_NUMBER: _builtins.int
-    TABLE_ID_FIELD_NUMBER: _builtins.int
     state: _reconciler_pb2.ReconcileJobState.ValueType
-    @_builtins.property
-    def table_id(self) -> _common_pb2.ResourceId: ...
     def __init__(
         self,
         *,
         state: _reconciler_pb2.ReconcileJobState.ValueType = ...,
-        table_id: _common_pb2.ResourceId | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["table_id", b"table_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1195,19 +1195,15 @@ class SubmitLeasedPlanViewResultResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     STATE_FIELD_NUMBER: _builtins.int
-    VIEW_ID_FIELD_NUMBER: _builtins.int
     state: _reconciler_pb2.ReconcileJobState.ValueType
-    @_builtins.property
-    def view_id(self) -> _common_pb2.ResourceId: ...
     def __init__(
         self,
         *,
         state: _reconciler_pb2.ReconcileJobState.ValueType = ...,
-        view_id: _common_pb2.ResourceId | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["view_id", b"view_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state", "view_id", b"view_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1559,21 +1555,15 @@ class SubmitLeasedFileGroupExecutionResultResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     STATE_FIELD_NUMBER: _builtins.int
-    STATS_WRITTEN_FIELD_NUMBER: _builtins.int
-    ARTIFACTS_WRITTEN_FIELD_NUMBER: _builtins.int
     state: _reconciler_pb2.ReconcileJobState.ValueType
-    stats_written: _builtins.int
-    artifacts_written: _builtins.int
     def __init__(
         self,
         *,
         state: _reconciler_pb2.ReconcileJobState.ValueType = ...,
-        stats_written: _builtins.int = ...,
-        artifacts_written: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifacts_written", b"artifacts_written", "state", b"state", "stats_written", b"stats_written"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -197,11 +197,14 @@ class JobTask(_message.Message):
     RELATION_FIELD_NUMBER: _builtins.int
     PLAN_OFFSET_FIELD_NUMBER: _builtins.int
     PLAN_LENGTH_FIELD_NUMBER: _builtins.int
+    KEEP_SNAPSHOTS_FIELD_NUMBER: _builtins.int
     mode: _reconciler_pb2.CaptureMode.ValueType
     full_rescan: _builtins.bool
     plan_offset: _builtins.int
     """Of EXEC_FILE_GROUP: where its group lies in the snapshot's plan."""
     plan_length: _builtins.int
+    keep_snapshots: _builtins.int
+    """Of a root job: how many snapshots of a table are kept; absent means all the upstream has."""
     @_builtins.property
     def target(self) -> _reconciler_pb2.ReconcileJobTarget: ...
     @_builtins.property
@@ -225,12 +228,15 @@ class JobTask(_message.Message):
         relation: _executor_control_pb2.PlannedRelation | None = ...,
         plan_offset: _builtins.int = ...,
         plan_length: _builtins.int = ...,
+        keep_snapshots: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots", "capture_policy", b"capture_policy", "keep_snapshots", b"keep_snapshots", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "full_rescan", b"full_rescan", "mode", b"mode", "plan_length", b"plan_length", "plan_offset", b"plan_offset", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots", "capture_policy", b"capture_policy", "full_rescan", b"full_rescan", "keep_snapshots", b"keep_snapshots", "mode", b"mode", "plan_length", b"plan_length", "plan_offset", b"plan_offset", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__keep_snapshots: _TypeAlias = _typing.Literal["keep_snapshots"]  # noqa: Y015
+    _WhichOneofArgType__keep_snapshots: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__keep_snapshots) -> _WhichOneofReturnType__keep_snapshots | None: ...
 
 Global___JobTask: _TypeAlias = JobTask  # noqa: Y015
 

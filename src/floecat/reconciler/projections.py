@@ -1,0 +1,152 @@
+"""Jobs as people see them: derived when somebody looks, never written, never trusted by the queue.
+
+Sums of what has ended are exact; of what goes on, one level below is looked at.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileJob, ReconcileJobNode
+from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, JobTask, StoredJob, StoredLease
+from floecat.errors import NotFoundError
+from floecat.reconciler.states import LEASED, TERMINAL, WAITING
+from floecat.reconciler.store.port import ReconcileJobStore
+from floecat.reconciler.store.sums import add, ended, merge
+from floecat.reconciler.tasks import job_resource, root_id, task_of
+
+MAX_FAILURES: Final = 100
+_LOOKED_AT: Final = 1000
+"""Children beyond these aren't asked how far they are."""
+_ALIVE: Final = 100
+DEFAULT_WIDTH: Final = 100
+MAX_NODES: Final = 1000
+_NODE_MESSAGE: Final = 500
+
+
+class Projections:
+    """Shows jobs."""
+
+    def __init__(self, store: ReconcileJobStore, max_attempts: int) -> None:
+        self._store = store
+        self._reading = store.reading
+        self._max_attempts = max_attempts
+
+    def job(self, stored: StoredJob) -> ReconcileJob:
+        """One job, with everything below it added up."""
+        [shown] = self.jobs([stored])
+        return shown
+
+    def jobs(self, stored: Sequence[StoredJob]) -> list[ReconcileJob]:
+        """Several jobs."""
+        runs: dict[tuple[str, str], JobTask] = {}
+        leases = self._reading.leases(stored)
+        return [
+            self._shown(job, lease, self._run(job, runs))
+            for job, lease in zip(stored, leases, strict=True)
+        ]
+
+    def tree(self, stored: StoredJob, depth: int, width: int) -> ReconcileJobNode:
+        """A job with its descendants, as many as were asked for and fit an answer."""
+        return _Tree(self, self._store, width or DEFAULT_WIDTH).node(stored, depth or _LOOKED_AT)
+
+    def _run(self, job: StoredJob, runs: dict[tuple[str, str], JobTask]) -> JobTask:
+        """What the tree's root was asked for; nothing, if that is forgotten already."""
+        key = (job.account_id, root_id(job))
+        if key not in runs:
+            try:
+                root = job if not job.ancestors else self._store.get(*key)
+                runs[key] = task_of(root)
+            except NotFoundError:
+                runs[key] = JobTask()
+        return runs[key]
+
+    def _shown(self, job: StoredJob, lease: StoredLease | None, run: JobTask) -> ReconcileJob:
+        sums = self._sums(job, lease)
+        shown = ReconcileJob(
+            job_id=job_resource(job.account_id, job.job_id),
+            root_job_id=job_resource(job.account_id, root_id(job)),
+            kind=job.kind,
+            state=job.state,
+            mode=run.mode,
+            full_rescan=run.full_rescan,
+            execution_policy=job.execution_policy,
+            target=task_of(job).target,
+            message=lease.message if lease and lease.message else job.message,
+            outcome_reason=job.outcome_reason,
+            degraded=job.outcome_reason == messages.JOR_DEGRADED,
+            attempt=job.attempt,
+            max_attempts=self._max_attempts,
+            executor_id=job.executor_id if job.state in LEASED else "",
+            created_at=_moment(job.created_ms),
+            counters=sums.counters,
+            failures=sums.failures[:MAX_FAILURES],
+        )
+        if job.ancestors:
+            shown.parent_job_id.CopyFrom(job_resource(job.account_id, job.ancestors[0]))
+        else:
+            shown.scope.CopyFrom(run.scope)
+            shown.capture_policy.CopyFrom(run.capture_policy)
+        _add_times(shown, job)
+        return shown
+
+    def _sums(self, job: StoredJob, lease: StoredLease | None) -> JobSums:
+        below = self._reading.sums(job)
+        if job.state in TERMINAL:
+            return ended(job, below)
+        below.counters.jobs_total += 1
+        add(below.counters, lease.counters if lease else job.counters)
+        merge(below, JobSums(failures=job.failures))
+        if job.state == WAITING and job.children_total:
+            below.counters.jobs_total += self._reading.open_children(job)
+            self._add_living(job, below)
+        return below
+
+    def _add_living(self, job: StoredJob, sums: JobSums) -> None:
+        children = self._reading.children(job, 0, _LOOKED_AT)
+        alive = [child for child in children if child.state in {WAITING, *LEASED}][:_ALIVE]
+        for child, lease in zip(alive, self._reading.leases(alive), strict=True):
+            add(sums.counters, lease.counters if lease else child.counters)
+            merge(sums, self._reading.sums(child))
+
+
+class _Tree:
+    """Walks down, until the answer is full."""
+
+    def __init__(self, projections: Projections, store: ReconcileJobStore, width: int) -> None:
+        self._projections = projections
+        self._reading = store.reading
+        self._width = width
+        self._left = MAX_NODES
+
+    def node(self, job: StoredJob, depth: int) -> ReconcileJobNode:
+        self._left -= 1
+        node = ReconcileJobNode(job=self._projections.job(job))
+        if self._left < MAX_NODES - 1:
+            # Reasons are told once, at the top: an answer has only so much room.
+            node.job.ClearField("failures")
+            node.job.message = node.job.message[:_NODE_MESSAGE]
+        if depth <= 0 or not job.children_total:
+            node.children_truncated = bool(job.children_total)
+            return node
+        children = self._reading.children(job, 0, min(self._width, max(self._left, 0)))
+        node.children.extend(self.node(child, depth - 1) for child in children)
+        node.children_truncated = len(children) < job.children_total
+        return node
+
+
+def _moment(milliseconds: int) -> Timestamp:
+    moment = Timestamp()
+    moment.FromMilliseconds(milliseconds)
+    return moment
+
+
+def _add_times(shown: ReconcileJob, job: StoredJob) -> None:
+    if job.started_ms:
+        shown.started_at.CopyFrom(_moment(job.started_ms))
+    if job.finished_ms:
+        shown.finished_at.CopyFrom(_moment(job.finished_ms))
+    if job.state == messages.RJS_QUEUED:
+        shown.due_at.CopyFrom(_moment(job.due_ms))

@@ -1,0 +1,1 @@
+"""What workers submit: received whole, applied under their lease, and answered once."""

@@ -1,0 +1,157 @@
+"""Accepting a connector's plan: where relations go, which are as they were, and which are gone."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from ai.floedb.floecat.catalog.table_pb2 import Table
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.connector.connector_pb2 import Connector
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.executor_control_pb2 import PlanConnectorChunk, PlannedRelation
+from ai.floedb.floecat.reconciler.reconciler_pb2 import (
+    JobFailure,
+    ReconcileCounters,
+    ReconcileJobTarget,
+)
+from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob
+from floecat.catalog.binding import Bound, ConnectorBinding
+from floecat.catalog.mirrors import Mirrors
+from floecat.catalog.records import CatalogStores, Records
+from floecat.catalog.timeline import SnapshotIndex
+from floecat.errors import InvalidArgumentError
+from floecat.reconciler.assignments import Assignment, Assignments
+from floecat.reconciler.departures import Departures
+from floecat.reconciler.jobs import Kind, Outcome, Planned, Report, Succeeded
+from floecat.reconciler.results.receiving import Received
+from floecat.reconciler.selection import is_mirrored, selection_name
+from floecat.reconciler.store.plans import Plans
+
+
+class ConnectorPlans:
+    """Accepts plans of connectors."""
+
+    def __init__(self, assignments: Assignments, plans: Plans) -> None:
+        self._assignments = assignments
+        self._plans = plans
+
+    def accept(self, received: Received) -> tuple[Outcome, Report]:
+        """One commit makes the children, however many there are."""
+        assignment = self._assignments.get(received.lease, messages.PLAN_CONNECTOR)
+        stores = self._assignments.fenced(received.lease)
+        accepted = _Accepted(assignment, stores)
+        name = f"plans/{received.lease.account_id}/{received.lease.job_id}/{uuid4().hex}"
+        plan, total = self._plans.write(name, accepted.children(received))
+        if accepted.submitted != received.closing.items_total:
+            raise InvalidArgumentError(
+                f"items_total says {received.closing.items_total}, but "
+                f"{accepted.submitted} relations were sent"
+            )
+        accepted.mark_departures()
+        report = Report(counters=accepted.counters, failures=accepted.failures)
+        if not total:
+            return Succeeded(received.closing.message or "nothing has changed"), report
+        return Planned(plan, total, message=received.closing.message), report
+
+
+@dataclass
+class _Accepted:
+    """A plan while it is accepted."""
+
+    assignment: Assignment
+    stores: CatalogStores
+    counters: ReconcileCounters = field(default_factory=ReconcileCounters)
+    failures: list[JobFailure] = field(default_factory=list)
+    submitted: int = 0
+
+    def __post_init__(self) -> None:
+        caller = self.assignment.caller
+        self._connector_id = self.assignment.job.connector_id
+        connectors = Records(self.stores, common_pb2.RK_CONNECTOR, Connector)
+        connector = connectors.get(caller.account_id, self._connector_id).message
+        self._only_name = connector.destination.table_display_name
+        self._bound: Bound = ConnectorBinding(self.stores, caller).bind(self._connector_id)
+        self._mirrors = Mirrors(self.stores, caller, self._connector_id)
+        self._index = SnapshotIndex(self.stores)
+        self._departures = Departures(self.stores, caller, self._connector_id)
+
+    def children(self, received: Received) -> Iterator[PlannedJob]:
+        """A job for everything that has to be looked at."""
+        for frame in received.pieces.frames():
+            chunk = PlanConnectorChunk.FromString(frame.content)
+            self.failures.extend(chunk.failures)
+            self.counters.errors += len(chunk.failures)
+            self.submitted += len(chunk.tables) + len(chunk.views)
+            yield from self._tables(chunk.tables)
+            yield from self._views(chunk.views)
+
+    def mark_departures(self) -> None:
+        """After a full look at everything, what wasn't seen is gone."""
+        scope = self.assignment.run.scope
+        narrowed = scope.namespaces or scope.tables or scope.views or scope.table_ids
+        complete = self.assignment.run.full_rescan and not narrowed and not self.failures
+        if complete and self.assignment.run.mode != messages.CAPTURE_ONLY:
+            self._departures.mark()
+
+    def _tables(self, relations: Sequence[PlannedRelation]) -> Iterator[PlannedJob]:
+        found = self._mirrors.find_tables([relation.source for relation in relations])
+        for relation, table in zip(relations, found, strict=True):
+            self._departures.seen(common_pb2.RK_TABLE, relation.source)
+            if table is None and self.assignment.run.mode == messages.CAPTURE_ONLY:
+                self.counters.jobs_skipped += 1  # capture never makes a table
+            elif table is not None and self._is_done(table, relation):
+                self.counters.tables_scanned += 1
+            else:
+                yield self._child(messages.PLAN_TABLE, relation, table)
+
+    def _views(self, relations: Sequence[PlannedRelation]) -> Iterator[PlannedJob]:
+        for relation in relations:
+            self._departures.seen(common_pb2.RK_VIEW, relation.source)
+            yield self._child(messages.PLAN_VIEW, relation, None)
+
+    def _is_done(self, table: Table, relation: PlannedRelation) -> bool:
+        run = self.assignment.run
+        if run.full_rescan or run.mode == messages.CAPTURE_ONLY:
+            return False
+        if not is_mirrored(table, relation.revision, run.scope.snapshots):
+            return False
+        return run.mode == messages.METADATA_ONLY or self._is_captured(table)
+
+    def _is_captured(self, table: Table) -> bool:
+        """Whether the current snapshot is all that was wanted, and it is there."""
+        if selection_name(self.assignment.run.scope.snapshots) != "current":
+            return False
+        return not table.HasField("current_snapshot_id") or self._index.is_finalized(
+            table.resource_id.account_id, table.resource_id.id, table.current_snapshot_id
+        )
+
+    def _child(self, kind: Kind, found: PlannedRelation, table: Table | None) -> PlannedJob:
+        relation = PlannedRelation(
+            source=found.source,
+            revision=found.revision,
+            destination_catalog_id=self._bound.catalog_id,
+            destination_namespace_path=[
+                *self._bound.namespace_path,
+                *found.source.namespace.segments,
+            ],
+            destination_name=self._only_name or found.source.name,
+        )
+        target = ReconcileJobTarget(
+            connector_id=self.assignment.task.target.connector_id, source=found.source
+        )
+        if table is not None:
+            relation.destination_id.CopyFrom(table.resource_id)
+            target.table_id.CopyFrom(table.resource_id)
+        task = JobTask(target=target, relation=relation)
+        return PlannedJob(kind=kind, lane=_lane(relation), task=task.SerializeToString())
+
+
+def _lane(relation: PlannedRelation) -> str:
+    """One job at a time works on a destination, whoever sent it."""
+    parts = [
+        relation.destination_catalog_id.id,
+        *relation.destination_namespace_path,
+        relation.destination_name,
+    ]
+    return f"relation-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:32]}"

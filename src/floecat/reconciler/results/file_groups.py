@@ -1,0 +1,103 @@
+"""Accepting what became of a group of files: every planned file once, and nothing else."""
+
+from dataclasses import dataclass, field
+
+from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
+from ai.floedb.floecat.execution.capture_pb2 import (
+    FES_FAILED,
+    FES_FAILED_ALLOWED,
+    FES_SUCCEEDED,
+    FileExecutionResult,
+    FileGroupResultChunk,
+)
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
+from floecat.artifacts.coverage import CoverageHash
+from floecat.errors import InvalidArgumentError
+from floecat.reconciler.assignments import Assignment, Assignments
+from floecat.reconciler.jobs import Outcome, Report, Succeeded
+from floecat.reconciler.results.receiving import Received
+from floecat.reconciler.snapshot_plans import SnapshotPlans
+from floecat.reconciler.store.port import ReconcileJobStore
+from floecat.storage.blobs.port import BlobStore
+
+
+class FileGroupResults:
+    """Accepts results of file groups. They stay invisible until the snapshot is finalized."""
+
+    def __init__(
+        self, assignments: Assignments, store: ReconcileJobStore, blobs: BlobStore
+    ) -> None:
+        self._assignments = assignments
+        self._store = store
+        self._plans = SnapshotPlans(blobs)
+
+    def accept(self, received: Received) -> tuple[Outcome, Report]:
+        """Keep the results with the job, if they are of exactly its files."""
+        assignment = self._assignments.get(received.lease, messages.EXEC_FILE_GROUP)
+        checked = _Checked(assignment)
+        for frame in received.pieces.frames():
+            checked.take(FileGroupResultChunk.FromString(frame.content))
+        self._require_coverage(assignment, checked, received.closing.files_total)
+        counters = checked.counters
+        counters.file_groups_completed = 1
+        return Succeeded(), Report(counters=counters, payload=received.pieces.as_blob())
+
+    def _require_coverage(
+        self, assignment: Assignment, checked: "_Checked", files_total: int
+    ) -> None:
+        parent = self._store.get(assignment.job.account_id, assignment.job.ancestors[0])
+        planned = CoverageHash()
+        for file in self._plans.group(parent.payload, assignment.task).group.files:
+            planned.add(file.identity)
+        same = planned.hexdigest() == checked.coverage.hexdigest()
+        if not same or files_total != len(planned):
+            raise InvalidArgumentError(
+                f"the group has {len(planned)} files, but results of {len(checked.coverage)} were "
+                "sent, or of others: every planned file has one result"
+            )
+
+
+@dataclass
+class _Checked:
+    """Results while they are looked through."""
+
+    assignment: Assignment
+    counters: ReconcileCounters = field(default_factory=ReconcileCounters)
+    coverage: CoverageHash = field(default_factory=CoverageHash)
+
+    def take(self, chunk: FileGroupResultChunk) -> None:
+        """Look at a piece."""
+        for result in chunk.files:
+            self._file(result)
+        for record in chunk.stats:
+            self._require_file_target(record)
+        self.counters.index_artifacts_written += len(chunk.artifacts)
+
+    def _file(self, result: FileExecutionResult) -> None:
+        allowed = self.assignment.run.capture_policy.allow_failed_files
+        match result.state:
+            case state if state == FES_SUCCEEDED:
+                self.counters.files_completed += 1
+            case state if state == FES_FAILED_ALLOWED and allowed:
+                self.counters.files_failed += 1
+            case state if state in {FES_FAILED, FES_FAILED_ALLOWED}:
+                raise InvalidArgumentError(
+                    f"{result.identity.file_path} failed: a group with failed files is a failure"
+                )
+            case _:
+                raise InvalidArgumentError("a file's result has no state")
+        self.coverage.add(result.identity)
+        self.counters.rows_processed += result.row_count
+        self.counters.bytes_read += result.bytes_read
+
+    def _require_file_target(self, record: TargetStatsRecord) -> None:
+        if not record.target.HasField("file"):
+            raise InvalidArgumentError(
+                "a file group has statistics of files only: those of tables and columns are made "
+                "when the snapshot is finalized"
+            )
+        target = self.assignment.task.target
+        same_table = record.table_id.id == target.table_id.id
+        if not same_table or record.snapshot_id != target.snapshot_id:
+            raise InvalidArgumentError("statistics of another table or snapshot were sent")

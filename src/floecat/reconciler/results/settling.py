@@ -1,0 +1,85 @@
+"""One way for every result: answered before? applied? settled."""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
+from floecat.errors import (
+    AbortedError,
+    CancelledError,
+    FloecatError,
+    InvalidArgumentError,
+    UnavailableError,
+)
+from floecat.reconciler.jobs import (
+    JobLease,
+    LeaseLostError,
+    Obsolete,
+    Outcome,
+    Report,
+    RetryableFailure,
+    Settled,
+    TerminalFailure,
+)
+from floecat.reconciler.results.receiving import Received, receive
+from floecat.reconciler.store.port import ReconcileJobStore
+from floecat.storage.blobs.port import BlobStore
+
+Application = Callable[[Received], tuple[Outcome, Report]]
+"""What a result does to the catalog, and what that means for its job."""
+
+MAX_MESSAGE: Final = 2000
+
+
+class Results:
+    """Receives results and settles their jobs."""
+
+    def __init__(self, store: ReconcileJobStore, blobs: BlobStore) -> None:
+        self._store = store
+        self._blobs = blobs
+
+    def submit(self, requests: Iterable[Any], apply: Application) -> Settled:
+        """Take a result. The same one again is answered as the first time, lease or no lease."""
+        received = receive(requests, self._blobs, self._store.renew)
+        lease, result_id = received.lease, received.result_id
+        settled = self._store.find_settled(lease, result_id, received.fingerprint)
+        if settled is not None:
+            return settled
+        outcome, report = self._outcome(received, apply)
+        return self._store.settle(lease, result_id, received.fingerprint, outcome, report)
+
+    def complete(self, lease: JobLease, result_id: str, sent: bytes, outcome: Outcome) -> Settled:
+        """End a lease without a result."""
+        if not result_id:
+            raise InvalidArgumentError("result_id is missing: it names the result")
+        return self._store.settle(lease, result_id, sent, outcome)
+
+    def _outcome(self, received: Received, apply: Application) -> tuple[Outcome, Report]:
+        self._store.fence(received.lease)
+        if not received.succeeded:
+            return failure_outcome(received.closing.failure), Report()
+        try:
+            return apply(received)
+        except (LeaseLostError, AbortedError, UnavailableError, CancelledError):
+            raise  # the same submission may work in a moment, or is nobody's any more
+        except FloecatError as error:
+            return TerminalFailure(error.message), Report()
+
+
+def failure_outcome(failure: wire.LeasedJobFailure) -> Outcome:
+    """What a worker's failure means."""
+    message = failure.message[:MAX_MESSAGE] or "its worker gave no reason"
+    match failure.failure_class:
+        case wire.FCL_TERMINAL:
+            return TerminalFailure(message)
+        case wire.FCL_OBSOLETE:
+            return Obsolete(message)
+        case _:
+            return RetryableFailure(message, _retry_after(failure))
+
+
+def _retry_after(failure: wire.LeasedJobFailure) -> timedelta | None:
+    if not failure.HasField("retry_after"):
+        return None
+    return min(max(failure.retry_after.ToTimedelta(), timedelta(0)), timedelta(hours=1))

@@ -1,0 +1,162 @@
+"""Accepting a table's plan: its metadata, its history, and the snapshots to capture."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+from ai.floedb.floecat.catalog.snapshot_pb2 import SnapshotSpec
+from ai.floedb.floecat.catalog.table_pb2 import Table, TableSpec
+from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters, ReconcileJobTarget
+from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob
+from floecat.catalog import keys
+from floecat.catalog.destinations import Destinations
+from floecat.catalog.history import SnapshotHistory
+from floecat.catalog.mirroring import REVISION, Mirroring
+from floecat.catalog.records import CatalogStores
+from floecat.catalog.timeline import timestamp_moment
+from floecat.reconciler.assignments import Assignment, Assignments
+from floecat.reconciler.jobs import Obsolete, Outcome, Planned, Report, Succeeded
+from floecat.reconciler.results.receiving import Received
+from floecat.reconciler.results.table_contents import TableContents
+from floecat.reconciler.retention import kept
+from floecat.reconciler.selection import SELECTION, selection_name
+from floecat.reconciler.store.plans import Plans
+
+
+class TablePlans:
+    """Accepts plans of tables."""
+
+    def __init__(self, assignments: Assignments, plans: Plans) -> None:
+        self._assignments = assignments
+        self._plans = plans
+
+    def accept(self, received: Received) -> tuple[Outcome, Report]:
+        """Bring the destination up to date; its snapshots to capture are the children."""
+        assignment = self._assignments.get(received.lease, messages.PLAN_TABLE)
+        contents = TableContents(received.pieces)
+        update = _Update(assignment, self._assignments.fenced(received.lease), contents)
+        if assignment.run.mode == messages.CAPTURE_ONLY:
+            table_id, counters = update.existing(), ReconcileCounters(tables_scanned=1)
+        else:
+            table_id, counters = update.bring_up_to_date()
+        if table_id is None:
+            return Obsolete("there is no destination table to capture for"), Report()
+        report = Report(counters=counters)
+        if assignment.run.mode == messages.METADATA_ONLY or not contents.captures:
+            return Succeeded(received.closing.message), report
+        name = f"plans/{received.lease.account_id}/{received.lease.job_id}/{uuid4().hex}"
+        plan, total = self._plans.write(name, _children(assignment, table_id, contents))
+        return Planned(plan, total, message=received.closing.message), report
+
+
+@dataclass
+class _Update:
+    """A destination while it is brought up to date."""
+
+    assignment: Assignment
+    stores: CatalogStores
+    contents: TableContents
+
+    def __post_init__(self) -> None:
+        connector_id = self.assignment.job.connector_id
+        self._mirroring = Mirroring(self.stores, self.assignment.caller, connector_id)
+        self._source = self.assignment.task.relation.source
+
+    def existing(self) -> ResourceId | None:
+        """The destination as it is, if it exists."""
+        stored = self._mirroring.mirrors.find_table(self._source)
+        return stored.message.resource_id if stored else None
+
+    def bring_up_to_date(self) -> tuple[ResourceId, ReconcileCounters]:
+        """Metadata and history; what points into the history is written behind it."""
+        spec = self._wanted()
+        stored = self._mirroring.mirrors.find_table(self._source)
+        before = stored.message if stored else self._create(spec)
+        history = SnapshotHistory(self.stores, self.assignment.caller, before.resource_id.id)
+        recorded, dropped = self._update_history(history, before)
+        _keep_current(spec, before, history)
+        final = self._mirroring.put_table(self._source, spec, self.contents.columns)
+        changed = stored is None or final.changed or recorded or dropped
+        counters = ReconcileCounters(
+            tables_scanned=1, tables_changed=int(bool(changed)), snapshots_processed=recorded
+        )
+        return before.resource_id, counters
+
+    def _create(self, spec: TableSpec) -> Table:
+        """A history needs a table to belong to."""
+        first = TableSpec()
+        first.CopyFrom(spec)
+        first.ClearField("current_snapshot_id")
+        first.upstream.properties.pop(REVISION, None)
+        return self._mirroring.put_table(self._source, first, self.contents.columns).relation
+
+    def _update_history(self, history: SnapshotHistory, before: Table) -> tuple[int, int]:
+        """How many snapshots were new, and how many had to go."""
+        run, contents = self.assignment.run, self.contents
+        limit = run.keep_snapshots if run.HasField("keep_snapshots") else None
+        constraints = contents.constraints()
+        if limit is None and not contents.is_complete:
+            return history.record(self._snapshots(before.resource_id), constraints), 0
+        known = dict(history.moments())
+        sent = {_moment_of(snapshot): snapshot.snapshot_id for snapshot in contents.snapshots()}
+        ordered = [snapshot_id for _, snapshot_id in sorted((known | sent).items())]
+        upstream = contents.upstream_ids if contents.is_complete else None
+        current = contents.spec.current_snapshot_id
+        wanted = kept(ordered, upstream, limit, [current] if current in ordered else [])
+        new = (s for s in self._snapshots(before.resource_id) if s.snapshot_id in wanted)
+        recorded = history.record(new, constraints)
+        return recorded, history.drop(one for one in known.values() if one not in wanted)
+
+    def _wanted(self) -> TableSpec:
+        relation, run = self.assignment.task.relation, self.assignment.run
+        spec = self.contents.spec
+        catalog_id = relation.destination_catalog_id
+        destinations = Destinations(self.stores, self.assignment.caller)
+        path = list(relation.destination_namespace_path)
+        spec.catalog_id.CopyFrom(catalog_id)
+        spec.namespace_id.CopyFrom(destinations.namespace(catalog_id.id, path))
+        spec.display_name = relation.destination_name
+        spec.upstream.connector_id.CopyFrom(self.assignment.task.target.connector_id)
+        selected = selection_name(run.scope.snapshots)
+        if relation.revision and selected:
+            spec.upstream.properties[REVISION] = relation.revision
+            spec.upstream.properties[SELECTION] = selected
+        return spec
+
+    def _snapshots(self, table_id: ResourceId) -> Iterator[SnapshotSpec]:
+        for snapshot in self.contents.snapshots():
+            snapshot.table_id.CopyFrom(table_id)
+            yield snapshot
+
+
+def _keep_current(spec: TableSpec, before: Table, history: SnapshotHistory) -> None:
+    """What wasn't selected isn't here, and what isn't here can't be current here."""
+    if not spec.HasField("current_snapshot_id") or history.has(spec.current_snapshot_id):
+        return
+    spec.ClearField("current_snapshot_id")
+    if before.HasField("current_snapshot_id") and history.has(before.current_snapshot_id):
+        spec.current_snapshot_id = before.current_snapshot_id
+
+
+def _moment_of(snapshot: SnapshotSpec) -> str:
+    return keys.at_moment(timestamp_moment(snapshot.upstream_created_at), snapshot.snapshot_id)
+
+
+def _children(
+    assignment: Assignment, table_id: ResourceId, contents: TableContents
+) -> Iterator[PlannedJob]:
+    """A job for every snapshot that is to be captured, newest first, one after another."""
+    for snapshot_id in dict.fromkeys(contents.captures):
+        target = ReconcileJobTarget(
+            connector_id=assignment.task.target.connector_id,
+            source=assignment.task.relation.source,
+            table_id=table_id,
+            snapshot_id=snapshot_id,
+        )
+        yield PlannedJob(
+            kind=messages.PLAN_SNAPSHOT,
+            lane=f"table-{table_id.id}",
+            task=JobTask(target=target).SerializeToString(),
+        )

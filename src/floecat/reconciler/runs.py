@@ -1,0 +1,131 @@
+"""Starting runs: what is asked for is checked, completed from the connector, and queued."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ai.floedb.floecat.connector.connector_pb2 import CS_PAUSED, Connector
+from ai.floedb.floecat.execution.capture_pb2 import CapturePolicy
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import (
+    CaptureNowRequest,
+    CaptureScope,
+    ExecutionPolicy,
+    StartCaptureRequest,
+)
+from ai.floedb.floecat.reconciler.stored_pb2 import JobTask
+from floecat.catalog.callers import Caller
+from floecat.catalog.connectors import ConnectorRepository
+from floecat.errors import FailedPreconditionError, InvalidArgumentError
+from floecat.reconciler.executors import require_executors
+from floecat.reconciler.jobs import Enqueued, NewJob
+from floecat.reconciler.selection import check_selection
+from floecat.reconciler.settings import ReconcilerSettingsRepository
+from floecat.reconciler.store.port import ReconcileJobStore
+
+_MAX_LANE: Final = 100
+
+
+RunRequest: TypeAlias = StartCaptureRequest | CaptureNowRequest
+"""A request to start a run, whichever RPC it came with."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRuns:
+    """Starts runs of connectors."""
+
+    store: ReconcileJobStore
+    connectors: ConnectorRepository
+    settings: ReconcilerSettingsRepository
+    enabled_executors: frozenset[str]
+
+    def start(self, caller: Caller, request: RunRequest) -> Enqueued:
+        """Queue a run, or join an identical one that is active."""
+        mode = request.mode or messages.METADATA_AND_CAPTURE
+        check_scope(request.scope, mode)
+        connector = self.connectors.get(caller, request.scope.connector_id).message
+        if connector.state == CS_PAUSED:
+            raise FailedPreconditionError(
+                f"connector {connector.display_name!r} is paused: "
+                "floecat connector update --state active",
+                reason="CONNECTOR_PAUSED",
+            )
+        require_executors(self.enabled_executors, mode, request.scope)
+        execution = _execution_policy(request, connector)
+        task = self._task(caller, request, connector, mode)
+        content = task.SerializeToString(deterministic=True)
+        routing = execution.SerializeToString(deterministic=True)
+        return self.store.enqueue(
+            NewJob(
+                account_id=caller.account_id,
+                kind=messages.PLAN_CONNECTOR,
+                task=content,
+                execution_policy=execution,
+                connector_id=connector.resource_id.id,
+                fingerprint=hashlib.sha256(content + b"|" + routing).hexdigest(),
+                request_key=_request_key(request),
+                request_fingerprint=hashlib.sha256(
+                    request.SerializeToString(deterministic=True)
+                ).digest(),
+            )
+        )
+
+    def _task(
+        self,
+        caller: Caller,
+        request: RunRequest,
+        connector: Connector,
+        mode: messages.CaptureMode.ValueType,
+    ) -> JobTask:
+        task = JobTask(
+            scope=request.scope,
+            mode=mode,
+            full_rescan=request.full_rescan,
+            capture_policy=self._capture_policy(caller, request, connector),
+        )
+        task.target.connector_id.CopyFrom(connector.resource_id)
+        if connector.policy.HasField("keep_snapshots"):
+            task.keep_snapshots = connector.policy.keep_snapshots
+        return task
+
+    def _capture_policy(
+        self, caller: Caller, request: RunRequest, connector: Connector
+    ) -> CapturePolicy:
+        if request.HasField("capture_policy"):
+            return request.capture_policy
+        if connector.policy.HasField("capture"):
+            return connector.policy.capture
+        return self.settings.get(caller.account_id).settings.capture_policy
+
+
+def _request_key(request: RunRequest) -> str:
+    """Keys of one RPC say nothing about another's, and the queue's rows have to bear them."""
+    key = request.idempotency.key
+    return hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest() if key else ""
+
+
+def check_scope(scope: CaptureScope, mode: messages.CaptureMode.ValueType) -> None:
+    """Refuse a scope that doesn't fit the mode."""
+    check_selection(scope.snapshots)
+    if mode != messages.CAPTURE_ONLY:
+        return
+    if scope.views or scope.view_ids:
+        raise InvalidArgumentError(
+            "capture only is about tables: leave the views out, or choose another mode",
+            field="scope.views",
+        )
+    if not (scope.table_ids or scope.tables or scope.stats_requests):
+        raise InvalidArgumentError(
+            "capture only needs to know which tables: name them", field="scope.table_ids"
+        )
+
+
+def _execution_policy(request: RunRequest, connector: Connector) -> ExecutionPolicy:
+    given = request.HasField("execution_policy")
+    policy = request.execution_policy if given else connector.policy.execution
+    if len(policy.execution_lane) > _MAX_LANE or "/" in policy.execution_lane:
+        raise InvalidArgumentError(
+            f"an execution lane has at most {_MAX_LANE} characters, and no slash",
+            field="execution_policy.execution_lane",
+        )
+    return policy
