@@ -65,6 +65,7 @@ class RemoteReconcileExecutorPoller:
         self._stopping = threading.Event()
         self._backoff = Backoff()
         self._is_away = False
+        self._last_work = time.monotonic() - _LONGEST_WAIT.total_seconds() * 2
 
     def run(self) -> None:
         """Work until `stop` is called from another thread."""
@@ -106,9 +107,13 @@ class RemoteReconcileExecutorPoller:
         return self._pause(answer)
 
     def _pause(self, answer: LeaseReconcileJobResponse) -> timedelta:
-        if not answer.HasField("poll_after"):
-            return self._settings.poll_every
-        return min(max(answer.poll_after.ToTimedelta(), _SHORTEST_WAIT), _LONGEST_WAIT)
+        """As long as the service says. Just after a job, whose children may come at any moment,
+        half as long as it has been quiet.
+        """
+        told = answer.poll_after.ToTimedelta() if answer.HasField("poll_after") else None
+        pause = min(told or self._settings.poll_every, _LONGEST_WAIT)
+        quiet = timedelta(seconds=time.monotonic() - self._last_work)
+        return max(min(pause, quiet / 2), _SHORTEST_WAIT)
 
     def _begin(self, work: LeasedWork) -> None:
         slot = self._capacity.take(work.job.kind)
@@ -121,6 +126,7 @@ class RemoteReconcileExecutorPoller:
         try:
             self._runner.run(work)
         finally:
+            self._last_work = time.monotonic()
             with self._lock:
                 del self._active[id(work)]
             self._capacity.give_back(slot)
