@@ -13,6 +13,8 @@ from ai.floedb.floecat.reconciler import executor_control_pb2, reconciler_pb2
 from floecat.catalog.connections import Connections
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.records import CatalogStores
+from floecat.catalog.tables import TableRepository
+from floecat.catalog.views import ViewRepository
 from floecat.reconciler.assignments import Assignments
 from floecat.reconciler.control import ReconcilerService
 from floecat.reconciler.executors import (
@@ -71,7 +73,14 @@ def open_reconciliation(
     account_settings = ReconcilerSettingsRepository(stores)
     store = _job_store(settings, stores, account_settings)
     enabled = enabled_executors(settings.executors)
-    runs = CaptureRuns(store, connectors, account_settings, enabled)
+    runs = CaptureRuns(
+        store,
+        connectors,
+        TableRepository(stores),
+        ViewRepository(stores),
+        account_settings,
+        enabled,
+    )
     projections = Projections(store, settings.job_store.max_attempts)
     service = ReconcilerService(store, runs, projections, stores.kv)
     control = ReconcileControlHandlers(

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from uuid import uuid4
 
 from google.protobuf.descriptor import Descriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from tests.support.catalog import World
 from tests.support.mutations import CASES
@@ -21,6 +23,10 @@ from ai.floedb.floecat.catalog import (
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId, SnapshotRef
 from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.reconciler import reconciler_pb2
+from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
+from floecat.reconciler import keys
+from floecat.storage.kv.port import ANY, Put
 
 Path = tuple[str, ...]
 
@@ -78,16 +84,58 @@ class Furniture:
             common_pb2.RK_CONNECTOR: world.connector("furnished"),
             common_pb2.RK_VIEW: world.view(namespace, "furnished view").resource_id,
         }
+        self.scope = reconciler_pb2.CaptureScope(connector_id=self.connector)
+        started = reconciler_pb2.StartCaptureRequest(scope=self.scope, full_rescan=True)
+        self.job: ResourceId = world.call("ReconcileControl/StartCapture", started).job_id
+        self.by_kind[common_pb2.RK_RECONCILE_JOB] = self.job
+        self.file_group = _file_group(world)
 
     def __getattr__(self, name: str) -> ResourceId:
         kind = common_pb2.ResourceKind.Value(f"RK_{name.upper()}")
         return self.by_kind[kind]
 
 
+def _file_group(world: World) -> ResourceId:
+    """A job that only a worker could make, put where it would be."""
+    job = StoredJob(
+        job_id=str(uuid4()),
+        account_id=world.account_id,
+        kind=reconciler_pb2.EXEC_FILE_GROUP,
+        state=reconciler_pb2.RJS_SUCCEEDED,
+    )
+    row = keys.job(world.account_id, job.job_id)
+    world.stores.kv.commit([Put(row, job.SerializeToString(), ANY)])
+    return ResourceId(account_id=world.account_id, id=job.job_id, kind=common_pb2.RK_RECONCILE_JOB)
+
+
 FIRST = SnapshotRef(snapshot_id=1)
 
 READS: Mapping[str, Callable[[Furniture], Message]] = {
     "AccountService/GetAccount": lambda f: account_pb2.GetAccountRequest(account_id=f.account),
+    "Connectors/StartCapture": lambda f: connector_pb2.StartCaptureRequest(
+        connector_id=f.connector
+    ),
+    "Connectors/GetReconcileJob": lambda f: connector_pb2.GetReconcileJobRequest(job_id=f.job),
+    "ReconcileControl/StartCapture": lambda f: reconciler_pb2.StartCaptureRequest(scope=f.scope),
+    "ReconcileControl/CaptureNow": lambda f: reconciler_pb2.CaptureNowRequest(
+        scope=f.scope, max_wait=Duration()
+    ),
+    "ReconcileControl/GetReconcileJob": lambda f: reconciler_pb2.GetReconcileJobRequest(
+        job_id=f.job
+    ),
+    "ReconcileControl/GetReconcileJobTree": lambda f: reconciler_pb2.GetReconcileJobTreeRequest(
+        job_id=f.job
+    ),
+    "ReconcileControl/ListReconcileJobs": lambda f: reconciler_pb2.ListReconcileJobsRequest(),
+    "ReconcileControl/ListFileExecutionResults": lambda f: (
+        reconciler_pb2.ListFileExecutionResultsRequest(job_id=f.file_group)
+    ),
+    "ReconcileControl/GetFinalizedSnapshotStatus": lambda f: (
+        reconciler_pb2.GetFinalizedSnapshotStatusRequest(table_id=f.table, snapshot_id=1)
+    ),
+    "ReconcileControl/CancelReconcileJob": lambda f: reconciler_pb2.CancelReconcileJobRequest(
+        job_id=f.job
+    ),
     "Connectors/GetConnector": lambda f: connector_pb2.GetConnectorRequest(
         connector_id=f.connector
     ),

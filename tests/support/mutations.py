@@ -19,6 +19,7 @@ from ai.floedb.floecat.catalog import (
 )
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.reconciler import reconciler_pb2
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ def connector_id(world: World, name: str = "lake") -> ResourceId:
     return created
 
 
+def _settings(world: World, **fields: Any) -> reconciler_pb2.ReconcilerSettings:
+    """Settings to write over others that somebody wrote before."""
+    before = reconciler_pb2.ReconcilerSettings(max_parallel=3)
+    request = reconciler_pb2.UpdateReconcilerSettingsRequest(settings=before)
+    world.call("ReconcileControl/UpdateReconcilerSettings", request)
+    return reconciler_pb2.ReconcilerSettings(**fields)
+
+
 CASES = [
     Case(
         "Connectors/CreateConnector",
@@ -121,6 +130,12 @@ CASES = [
             connector_id=connector_id(world),
             spec=connector_spec(description="all of it"),
             update_mask=_mask("description", "auth"),
+        ),
+    ),
+    Case(
+        "ReconcileControl/UpdateReconcilerSettings",
+        lambda world: reconciler_pb2.UpdateReconcilerSettingsRequest(
+            settings=_settings(world, auto_enabled=True, properties={"by": "us"})
         ),
     ),
     Case(

@@ -22,6 +22,7 @@ KIND_NAMES: Final[Mapping[Kind, str]] = {
     common_pb2.RK_TABLE: "table",
     common_pb2.RK_VIEW: "view",
     common_pb2.RK_CONNECTOR: "connector",
+    common_pb2.RK_RECONCILE_JOB: "job",
 }
 """As people and keys call them."""
 

@@ -84,8 +84,10 @@ class ReconcilerService:
         self, caller: Caller, request: GetFinalizedSnapshotStatusRequest
     ) -> GetFinalizedSnapshotStatusResponse:
         """Whether a snapshot's capture is published."""
-        table_id = named_id(caller, request.table_id, common_pb2.RK_TABLE, "table_id")
-        record = self.kv.get(keys.final(caller.account_id, table_id, request.snapshot_id))
+        if not request.table_id.id:
+            raise InvalidArgumentError("table_id is missing: give the table's id", field="table_id")
+        row = keys.final(caller.account_id, request.table_id.id, request.snapshot_id)
+        record = self.kv.get(row)
         if record is None:
             return GetFinalizedSnapshotStatusResponse(state=messages.FSS_PENDING)
         final = FinalSnapshot.FromString(record.value)

@@ -1,11 +1,13 @@
 """What a worker needs for a leased job: the connector, what is known, and what is wanted."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
 from ai.floedb.floecat.catalog.snapshot_pb2 import Snapshot
-from ai.floedb.floecat.catalog.table_pb2 import Table
+from ai.floedb.floecat.catalog.table_pb2 import Table, UpstreamRef
+from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.connector.connector_pb2 import Connector
 from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
@@ -56,6 +58,7 @@ class LeasedInputs:
         self._limits = limits
         self._connectors = Records(stores, common_pb2.RK_CONNECTOR, Connector)
         self._tables = Records(stores, common_pb2.RK_TABLE, Table)
+        self._views = Records(stores, common_pb2.RK_VIEW, View)
         self._plans = SnapshotPlans(stores.blobs)
 
     def for_connector(self, lease: JobLease) -> wire.GetLeasedPlanConnectorInputResponse:
@@ -149,7 +152,9 @@ class LeasedInputs:
         scope = CaptureScope()
         scope.CopyFrom(assignment.run.scope)
         scope.tables.extend(self._named_tables(assignment, scope))
-        if not (scope.namespaces or scope.tables or scope.views):
+        scope.views.extend(self._named_views(assignment, scope))
+        by_id = scope.table_ids or scope.view_ids or scope.stats_requests
+        if not (by_id or scope.namespaces or scope.tables or scope.views):
             scope.namespaces.extend(connector.source.namespaces)
             scope.tables.extend(connector.source.tables)
             scope.views.extend(connector.source.views)
@@ -160,14 +165,12 @@ class LeasedInputs:
         ids = [*scope.table_ids, *(request.table_id for request in scope.stats_requests)]
         wanted = list(dict.fromkeys(one.id for one in ids))
         found = self._tables.find_live(assignment.job.account_id, wanted)
-        return [
-            SourceRelation(
-                namespace=NamespacePath(segments=table.upstream.namespace_path),
-                name=table.upstream.table_display_name,
-            )
-            for table in found
-            if table is not None and table.upstream.connector_id.id == assignment.job.connector_id
-        ]
+        return _sources(assignment, [table.upstream for table in found if table is not None])
+
+    def _named_views(self, assignment: Assignment, scope: CaptureScope) -> list[SourceRelation]:
+        wanted = [one.id for one in scope.view_ids]
+        found = self._views.find_live(assignment.job.account_id, wanted)
+        return _sources(assignment, [view.upstream for view in found if view is not None])
 
     def _table(self, assignment: Assignment) -> Table:
         table_id = assignment.task.target.table_id.id
@@ -210,3 +213,15 @@ class LeasedInputs:
             finalized.extend(int(row.key.sort) for row in page)
             after = page[-1].key.sort
         return finalized
+
+
+def _sources(assignment: Assignment, upstreams: Iterable[UpstreamRef]) -> list[SourceRelation]:
+    """Relations of this connector, as their upstream names them."""
+    return [
+        SourceRelation(
+            namespace=NamespacePath(segments=upstream.namespace_path),
+            name=upstream.table_display_name,
+        )
+        for upstream in upstreams
+        if upstream.connector_id.id == assignment.job.connector_id
+    ]

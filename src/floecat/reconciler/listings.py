@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.execution.capture_pb2 import FileExecutionResult, FileGroupResultChunk
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
@@ -11,7 +12,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileJob,
 )
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
-from floecat.catalog.callers import Caller
+from floecat.catalog.callers import Caller, named_id
 from floecat.catalog.paging import Page, PageCursor, fitting, page_cursor
 from floecat.errors import DataLossError, InvalidArgumentError, NotFoundError
 from floecat.reconciler.payloads import blob_ref
@@ -110,7 +111,8 @@ class FileResultListings:
         self, caller: Caller, request: ListFileExecutionResultsRequest
     ) -> Page[FileExecutionResult]:
         """A page of results by file path. A result that can't be read is left out."""
-        job = self._store.get(caller.account_id, request.job_id.id)
+        identifier = named_id(caller, request.job_id, common_pb2.RK_RECONCILE_JOB, "job_id")
+        job = self._store.get(caller.account_id, identifier)
         states = set(request.states)
         cursor = page_cursor(
             request.page, "files", caller.account_id, job.job_id, f"{sorted(states)}"

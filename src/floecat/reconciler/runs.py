@@ -16,6 +16,8 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask
 from floecat.catalog.callers import Caller
 from floecat.catalog.connectors import ConnectorRepository
+from floecat.catalog.tables import TableRepository
+from floecat.catalog.views import ViewRepository
 from floecat.errors import FailedPreconditionError, InvalidArgumentError
 from floecat.reconciler.executors import require_executors
 from floecat.reconciler.jobs import Enqueued, NewJob
@@ -36,6 +38,8 @@ class CaptureRuns:
 
     store: ReconcileJobStore
     connectors: ConnectorRepository
+    tables: TableRepository
+    views: ViewRepository
     settings: ReconcilerSettingsRepository
     enabled_executors: frozenset[str]
 
@@ -50,6 +54,8 @@ class CaptureRuns:
                 "floecat connector update --state active",
                 reason="CONNECTOR_PAUSED",
             )
+        if mode != messages.CAPTURE_ONLY:  # to which a table that is gone is no work
+            self._require_relations(caller, request.scope)
         require_executors(self.enabled_executors, mode, request.scope)
         execution = _execution_policy(request, connector)
         task = self._task(caller, request, connector, mode)
@@ -69,6 +75,14 @@ class CaptureRuns:
                 ).digest(),
             )
         )
+
+    def _require_relations(self, caller: Caller, scope: CaptureScope) -> None:
+        for table_id in scope.table_ids:
+            self.tables.get(caller, table_id)
+        for view_id in scope.view_ids:
+            self.views.get(caller, view_id)
+        for wanted in scope.stats_requests:
+            self.tables.get(caller, wanted.table_id)
 
     def _task(
         self,

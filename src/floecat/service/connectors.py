@@ -22,6 +22,7 @@ from ai.floedb.floecat.reconciler import reconciler_pb2
 from floecat.catalog.connections import Connections
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.masks import copy_shared_fields
+from floecat.errors import InvalidArgumentError
 from floecat.reconciler.control import ReconcilerService
 from floecat.reconciler.tasks import job_resource
 from floecat.service.calls import Call
@@ -82,6 +83,12 @@ class ConnectorHandlers:
 
     def _run(self, request: StartCaptureRequest, call: Call) -> reconciler_pb2.StartCaptureRequest:
         """The same request as ReconcileControl takes it; the connector's mode, if none is given."""
+        named = request.scope.connector_id
+        if named.id and named != request.connector_id:
+            raise InvalidArgumentError(
+                "scope.connector_id is another connector than connector_id: leave it out",
+                field="scope.connector_id",
+            )
         run = reconciler_pb2.StartCaptureRequest()
         copy_shared_fields(request, run)
         run.scope.connector_id.CopyFrom(request.connector_id)

@@ -128,6 +128,8 @@ def signed(request: Any, by: str) -> Any:
         copy.spec.description = by
         if copy.update_mask.paths:
             copy.update_mask.paths.append("description")
+    elif hasattr(copy, "settings"):
+        copy.settings.properties["by"] = by
     elif hasattr(copy, "constraints"):
         copy.constraints.properties["by"] = by
     elif hasattr(copy, "constraint"):
@@ -139,8 +141,13 @@ def signed(request: Any, by: str) -> Any:
 
 def read_again(world: World, request: Any, kind: str) -> Message | None:
     """What is there now of what the request was about."""
-    service = {"constraints": "TableConstraintsService", "connector": "Connectors"}
-    name = "TableConstraints" if kind == "constraints" else kind.capitalize()
+    service = {
+        "constraints": "TableConstraintsService",
+        "connector": "Connectors",
+        "settings": "ReconcileControl",
+    }
+    names = {"constraints": "TableConstraints", "settings": "ReconcilerSettings"}
+    name = names.get(kind, kind.capitalize())
     target = getattr(request, "constraints", request)
     fields = {
         field.name: value

@@ -1,7 +1,8 @@
 """Jobs by id, and the one way their state changes."""
 
+from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
-from floecat.errors import NotFoundError
+from floecat.catalog.callers import not_found
 from floecat.reconciler import keys
 from floecat.reconciler.states import State, require_transition
 from floecat.reconciler.transactions import Transaction
@@ -17,7 +18,7 @@ def get_job(tx: Transaction, account: str, job_id: str) -> StoredJob:
     """A job."""
     found = find_job(tx, account, job_id)
     if found is None:
-        raise job_not_found(job_id)
+        raise not_found(common_pb2.RK_RECONCILE_JOB, job_id)
     return found
 
 
@@ -32,8 +33,3 @@ def move(job: StoredJob, state: State, message: str | None = None) -> None:
     job.state = state
     if message is not None:
         job.message = message
-
-
-def job_not_found(job_id: str) -> NotFoundError:
-    """The one answer for what doesn't exist and for what isn't the caller's."""
-    return NotFoundError(f"there is no job {job_id!r}", reason="JOB_NOT_FOUND")
