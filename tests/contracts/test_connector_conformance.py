@@ -1,7 +1,7 @@
 """The conformance suite notices connectors that are wrong, each in its own way."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +72,14 @@ class ParentsLast(ParquetFolderConnector):
         for bundle in super().enumerate_snapshots(namespace, name, options):
             yield replace(bundle, snapshot_id=1, parent_id=bundle.snapshot_id)
             yield bundle
+
+
+class RestlessRevisions(ParquetFolderConnector):
+    """Says that tables have changed each time it is opened."""
+
+    @override
+    def table_revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        return {name: str(id(self)) for name in names}
 
 
 @pytest.fixture
@@ -191,9 +199,10 @@ def test_right_ones_pass(root: Path) -> None:
         (ChildrenFirst, "test_namespaces_come_once_and_parents_first"),
         (ChildrenOnly, "test_namespaces_come_once_and_parents_first"),
         (ParentsLast, "test_snapshots_say_when_and_whence"),
+        (RestlessRevisions, "test_revisions_stay_while_nothing_changes"),
     ],
 )
-def test_a_wrong_order_is_noticed(
+def test_wrong_answers_are_noticed(
     root: Path, kind: type[ParquetFolderConnector], noticed: str
 ) -> None:
     assert noticed in complaints(lambda: kind(root, OutboundRules(file_roots=(root,))))

@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "constraints": ("constraints", _RESOURCES),
     "connector": ("connectors", _RESOURCES),
     "serve": ("serve", _OPERATE),
+    "worker": ("worker", _OPERATE),
     "account": ("accounts", _OPERATE),
     "config": ("config", _OPERATE),
     "admin": ("admin", _OPERATE),

@@ -279,6 +279,12 @@ class ReconcilerSettings:
         WorkerMode.LOCAL,
         "`local`: the service supervises a worker of its own. `remote`: workers run elsewhere.",
     )
+    worker_grace: timedelta = option(
+        "reconciler.worker.grace",
+        timedelta(seconds=10),
+        "How long a worker's jobs may go on after a stop; then they are handed back.",
+        minimum=0,
+    )
     poll_every: timedelta = option(
         "reconciler.pollEvery",
         timedelta(seconds=1),

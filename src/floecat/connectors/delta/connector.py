@@ -1,7 +1,8 @@
 """DeltaConnector: a source of tables, and the log of each."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -19,11 +20,13 @@ from floecat.connectors.delta.log.replay import DeltaLog, Version
 from floecat.connectors.delta.log.storage import TableFiles
 from floecat.connectors.delta.schema import DeltaSchema, read_schema
 from floecat.connectors.delta.sources.port import TableLocation, TableSource
+from floecat.connectors.revisions import revision_of
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.capabilities import Capabilities
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.emitter import StatsProtoEmitter
+from floecat.connectors.spi.errors import BrokenTableError, UpstreamGoneError
 from floecat.connectors.spi.records import (
     Namespace,
     ScanBundle,
@@ -95,6 +98,14 @@ class DeltaConnector(FloecatConnector):
             properties={**located.properties, **metadata.configuration, **_facts(version)},
         )
 
+    def table_revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """From the listings of the logs; no file is read."""
+        found: dict[str, str] = {}
+        for name in names:
+            with suppress(BrokenTableError, UpstreamGoneError):
+                found[name] = _revision(self._source.locate(namespace, name))
+        return found
+
     def enumerate_snapshots(
         self, namespace: Namespace, name: str, options: SnapshotEnumerationOptions
     ) -> Iterator[SnapshotBundle]:
@@ -129,6 +140,15 @@ class DeltaConnector(FloecatConnector):
 
 def _log(located: TableLocation) -> DeltaLog:
     return DeltaLog(TableFiles(located.root, located.access))
+
+
+def _revision(located: TableLocation) -> str:
+    """Of every commit: old ones are cleaned up, and a table made anew has the same names again."""
+    listing = _log(located).listing
+    commits = [(n, file.size, file.modified_at) for n, file in sorted(listing.commits.items())]
+    return revision_of(
+        located.root, located.description, located.properties, commits, listing.versions()
+    )
 
 
 def _bundle(version: Version, root: str, present: frozenset[int]) -> SnapshotBundle:

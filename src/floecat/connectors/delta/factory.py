@@ -78,6 +78,7 @@ def _capable(*, views: bool = False, nested_namespaces: bool = False) -> Capabil
         nested_namespaces=nested_namespaces,
         constraints=True,
         deletion_vectors=True,
+        revisions=True,
     )
 
 

@@ -1,6 +1,6 @@
 """SourceCatalog: how tables and views are found, whatever keeps them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -37,6 +37,9 @@ class SourceCatalog(Protocol):
 
     def find_table(self, namespace: Namespace, name: str) -> Located:
         """Where a table's metadata is now."""
+
+    def revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """The revisions of tables, as far as they are cheap to tell."""
 
     def find_view(self, namespace: Namespace, name: str) -> Located:
         """Where a view's metadata is now."""

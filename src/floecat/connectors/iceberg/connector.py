@@ -1,6 +1,6 @@
 """IcebergConnector: the SPI over whatever catalog the tables are in."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -66,6 +66,9 @@ class IcebergConnector(FloecatConnector):
 
     def list_tables(self, namespace: Namespace) -> Iterable[str]:
         return self._catalog.tables(namespace)
+
+    def table_revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        return self._catalog.revisions(namespace, names)
 
     def describe(self, namespace: Namespace, name: str) -> TableDescriptor:
         located, metadata = self._table(namespace, name)

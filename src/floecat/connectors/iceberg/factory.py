@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ai.floedb.floecat.connector.connector_pb2 import ConnectorFormat
@@ -22,24 +22,10 @@ _FLAT: Final = Capabilities(
     position_deletes=True,
     equality_deletes=True,
     deletion_vectors=True,
+    revisions=True,
 )
-_NESTED: Final = Capabilities(
-    nested_namespaces=True,
-    native_ndv=True,
-    constraints=True,
-    position_deletes=True,
-    equality_deletes=True,
-    deletion_vectors=True,
-)
-_WITH_VIEWS: Final = Capabilities(
-    views=True,
-    nested_namespaces=True,
-    native_ndv=True,
-    constraints=True,
-    position_deletes=True,
-    equality_deletes=True,
-    deletion_vectors=True,
-)
+_NESTED: Final = replace(_FLAT, nested_namespaces=True)
+_WITH_VIEWS: Final = replace(_NESTED, views=True)
 
 _STORAGE: Final = (
     ConnectorOption("s3.endpoint", "URL of an S3-compatible store; AWS's own without it"),
@@ -104,7 +90,7 @@ def _bad(message: str) -> PermanentUpstreamError:
 
 REST: Final = IcebergFactory(
     kind_name="iceberg-rest",
-    capabilities=_WITH_VIEWS,
+    capabilities=replace(_WITH_VIEWS, revisions=False),
     schemes=frozenset({"http", "https"}),
     open_catalog=opening.open_rest,
     own_options=(

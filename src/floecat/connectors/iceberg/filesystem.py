@@ -6,7 +6,8 @@ roots, missing rights) is listed like a table, and says why when it is described
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from floecat.connectors.iceberg.catalog import (
@@ -17,10 +18,12 @@ from floecat.connectors.iceberg.catalog import (
 )
 from floecat.connectors.iceberg.errors import of_storage, reading
 from floecat.connectors.iceberg.storage import Entry, SourceFiles
+from floecat.connectors.revisions import revision_of
 from floecat.connectors.spi.errors import (
     BrokenTableError,
     PermanentUpstreamError,
     UnsupportedByConnectorError,
+    UpstreamGoneError,
     UpstreamProblem,
 )
 from floecat.connectors.spi.records import Namespace
@@ -61,6 +64,17 @@ class FolderCatalog:
     def find_table(self, namespace: Namespace, name: str) -> Located:
         location = self._location(namespace, name)
         return Located(metadata_location=location, access=self._files.access)
+
+    def revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """Of the newest metadata files; a table made anew may have one of the same name."""
+        wanted = frozenset(names)
+        found: dict[str, str] = {}
+        for name, table in self._table_folders(namespace):
+            with suppress(*_CLOSED, UpstreamGoneError):
+                if name in wanted:
+                    newest = self._newest(table)
+                    found[name] = revision_of(newest.uri, newest.modified_ns)
+        return found
 
     def views(self, namespace: Namespace) -> Iterable[str]:
         raise UnsupportedByConnectorError("folders of Iceberg tables have no views")
@@ -126,6 +140,9 @@ class FolderCatalog:
         The hint may be behind, never ahead: commits write the file first. Without one, the highest
         number counts, and among equals the youngest.
         """
+        return self._newest(table).uri
+
+    def _newest(self, table: str) -> Entry:
         with reading(table):
             files = self._metadata_files(table)
             hinted = self._hinted(table, files)
@@ -133,7 +150,15 @@ class FolderCatalog:
             raise BrokenTableError(f"{table} has no metadata file")
         return max(
             files, key=lambda entry: (_version(entry), entry.name == hinted, entry.modified_ns)
-        ).uri
+        )
+
+    def _table_folders(self, namespace: Namespace) -> list[tuple[str, str]]:
+        if self._single is None:
+            folder = self._namespace_folder(namespace)
+            return [(entry.name, entry.uri) for entry in self._folders(folder)]
+        if namespace != self._single[0] or is_metadata_file(self._root):
+            return []
+        return [(self._single[1], self._root)]
 
     def _hinted(self, table: str, files: list[Entry]) -> str:
         try:

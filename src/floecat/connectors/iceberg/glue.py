@@ -1,10 +1,11 @@
 """Iceberg tables in AWS's Glue Data Catalog."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from floecat.connectors.failures import connector_error
 from floecat.connectors.iceberg.catalog import Located, no_such_namespace, no_such_table
+from floecat.connectors.revisions import revision_of
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.errors import BrokenTableError, UnsupportedByConnectorError
 from floecat.connectors.spi.records import Namespace
@@ -28,15 +29,16 @@ class GlueCatalog:
         return [(str(database["Name"]),) for page in pages for database in page["DatabaseList"]]
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
-        if len(namespace) != 1:
-            raise no_such_namespace(namespace)
-        try:
-            pages = list(self._pages("get_tables", {"DatabaseName": namespace[0]}))
-        except self._errors as error:
-            if _code(error) == _GONE:
-                raise no_such_namespace(namespace) from error
-            raise connector_error(error, "Glue") from error
-        return [str(t["Name"]) for page in pages for t in page["TableList"] if _is_iceberg(t)]
+        return [str(table["Name"]) for table in self._listed(namespace)]
+
+    def revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """From the pages of a listing: they hold what is asked of a table one by one."""
+        wanted = frozenset(names)
+        return {
+            str(table["Name"]): revision_of(table["Parameters"], table.get("Description"))
+            for table in self._listed(namespace)
+            if table["Name"] in wanted and table["Parameters"].get("metadata_location")
+        }
 
     def find_table(self, namespace: Namespace, name: str) -> Located:
         if len(namespace) != 1:
@@ -60,6 +62,17 @@ class GlueCatalog:
 
     def close(self) -> None:
         self._client.close()
+
+    def _listed(self, namespace: Namespace) -> list[Mapping[str, Any]]:
+        if len(namespace) != 1:
+            raise no_such_namespace(namespace)
+        try:
+            pages = list(self._pages("get_tables", {"DatabaseName": namespace[0]}))
+        except self._errors as error:
+            if _code(error) == _GONE:
+                raise no_such_namespace(namespace) from error
+            raise connector_error(error, "Glue") from error
+        return [table for page in pages for table in page["TableList"] if _is_iceberg(table)]
 
     def _located(self, table: Mapping[str, Any], name: str) -> Located:
         parameters = {str(key): str(value) for key, value in table.get("Parameters", {}).items()}

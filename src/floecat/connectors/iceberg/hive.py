@@ -1,6 +1,6 @@
 """Iceberg tables in a Hive metastore, through the thrift client that comes with pyiceberg."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from floecat.connectors.failures import connector_error
 from floecat.connectors.iceberg.catalog import Located, no_such_namespace, no_such_table
 from floecat.connectors.iceberg.errors import missing_library
+from floecat.connectors.revisions import revision_of
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.errors import (
     BrokenTableError,
@@ -52,12 +53,16 @@ class HiveCatalog:
         gone = no_such_namespace(namespace)
         self._call("get_database", namespace[0], gone=gone)
         names = list(self._call("get_all_tables", namespace[0], gone=gone))
-        found: list[str] = []
-        for start in range(0, len(names), _BATCH):
-            batch = names[start : start + _BATCH]
-            tables = self._call("get_table_objects_by_name", namespace[0], batch, gone=gone)
-            found += [str(table.tableName) for table in tables if _is_iceberg(table)]
-        return found
+        return [str(table.tableName) for table in self._tables(namespace, names)]
+
+    def revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        if len(namespace) != 1:
+            raise no_such_namespace(namespace)
+        return {
+            str(table.tableName): revision_of(table.parameters)
+            for table in self._tables(namespace, sorted(names))
+            if table.parameters.get("metadata_location")
+        }
 
     def find_table(self, namespace: Namespace, name: str) -> Located:
         gone = no_such_table(namespace, name)
@@ -80,6 +85,14 @@ class HiveCatalog:
 
     def close(self) -> None:
         self._transport.close()
+
+    def _tables(self, namespace: Namespace, names: Sequence[str]) -> Iterator[Any]:
+        """The Iceberg tables among those named, many at a time."""
+        gone = no_such_namespace(namespace)
+        for start in range(0, len(names), _BATCH):
+            batch = list(names[start : start + _BATCH])
+            tables = self._call("get_table_objects_by_name", namespace[0], batch, gone=gone)
+            yield from (table for table in tables if _is_iceberg(table))
 
     def _call(self, method: str, *arguments: Any, gone: ConnectorError | None = None) -> Any:
         try:

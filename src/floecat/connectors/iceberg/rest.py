@@ -1,7 +1,7 @@
 """Iceberg's REST catalog protocol, as far as reading needs it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
@@ -101,6 +101,10 @@ class RestCatalog:
             ),
             document=metadata,
         )
+
+    def revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """Only loading a table would tell, and that is all that describing it costs."""
+        return {}
 
     def find_view(self, namespace: Namespace, name: str) -> Located:
         place = f"{self._namespace(namespace)}/views/{_segment(name)}"

@@ -1,7 +1,7 @@
 """Catalogs in a SQL database, in the tables that Iceberg's JDBC catalog and pyiceberg share."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from floecat.connectors.failures import connector_error
@@ -14,6 +14,7 @@ from floecat.connectors.iceberg.catalog import (
     with_parents,
 )
 from floecat.connectors.iceberg.errors import missing_library
+from floecat.connectors.revisions import revision_of
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.errors import (
     ConnectorError,
@@ -84,6 +85,15 @@ class SqlCatalog:
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
         return [row.table_name for row in self._relations(namespace) if not _is_view(row)]
+
+    def revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """One query tells them all."""
+        wanted = frozenset(names)
+        return {
+            row.table_name: revision_of(row.metadata_location)
+            for row in self._stored(namespace)
+            if row.table_name in wanted and row.metadata_location and not _is_view(row)
+        }
 
     def views(self, namespace: Namespace) -> Iterable[str]:
         return [row.table_name for row in self._relations(namespace) if _is_view(row)]

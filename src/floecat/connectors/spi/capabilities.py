@@ -18,6 +18,8 @@ class Capabilities:
     position_deletes: bool = False
     equality_deletes: bool = False
     deletion_vectors: bool = False
+    revisions: bool = False
+    """`table_revisions` can tell cheaply whether a table has changed."""
 
     def shown(self) -> dict[str, str]:
         """As answers show them."""

@@ -1,6 +1,6 @@
 """FloecatConnector: the one interface through which Floecat sees an upstream."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -48,6 +48,19 @@ class FloecatConnector(Protocol):
 
     def describe(self, namespace: Namespace, name: str) -> TableDescriptor:
         """One table as it is now."""
+
+    def table_revisions(self, namespace: Namespace, names: Collection[str]) -> Mapping[str, str]:
+        """What each of some tables of a namespace is at now, as an opaque text of its own.
+
+        A table's text changes whenever `describe` or `enumerate_snapshots` would say something else
+        of it, and stays the same otherwise, in every process. Telling it costs much less than those
+        do. Tables it isn't known of, broken and missing ones among them, are left out.
+        """
+        return {}
+
+    def table_revision(self, namespace: Namespace, name: str) -> str | None:
+        """The revision of one table; None if it isn't known."""
+        return self.table_revisions(namespace, (name,)).get(name)
 
     def list_views(self, namespace: Namespace) -> Iterable[str]:
         """The views directly in a namespace, once each."""

@@ -209,6 +209,21 @@ class ConnectorConformance:
             assert found == below
             assert wanted.column_id in found
 
+    def test_revisions_stay_while_nothing_changes(
+        self, upstream: Upstream, connector: FloecatConnector
+    ) -> None:
+        names = (upstream.table, "no_such_table")
+        found = connector.table_revisions(upstream.namespace, names)
+        assert set(found) <= {upstream.table}
+        assert connector.table_revision(upstream.namespace, upstream.table) == found.get(
+            upstream.table
+        )
+        if not connector.capabilities.revisions:
+            assert not found
+        with upstream.open() as again:
+            _use_everything(upstream, again)
+            assert again.table_revisions(upstream.namespace, names) == found
+
     def test_views_are_listed_or_refused(
         self, upstream: Upstream, connector: FloecatConnector
     ) -> None:
@@ -307,6 +322,13 @@ def _use(upstream: Upstream) -> None:
     with upstream.open() as connector:
         list(connector.list_namespaces())
         list(_plan(upstream, connector).data_files)
+
+
+def _use_everything(upstream: Upstream, connector: FloecatConnector) -> None:
+    """What only reads changes nothing."""
+    list(connector.list_tables(upstream.namespace))
+    _describe(upstream, connector)
+    _snapshots(upstream, connector, _ALL)
 
 
 def _open_files() -> int:

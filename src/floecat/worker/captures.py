@@ -1,0 +1,118 @@
+"""FileGroupCapture: what is learnt from the files of a group, however it is learnt."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity, TargetStatsRecord
+from ai.floedb.floecat.execution.capture_pb2 import (
+    DCS_EXPLICIT,
+    DCS_FIRST_N,
+    FES_FAILED,
+    FES_FAILED_ALLOWED,
+    FES_SUCCEEDED,
+    FileExecutionResult,
+    FileGroup,
+    FileGroupResultChunk,
+)
+from ai.floedb.floecat.reconciler.executor_control_pb2 import GetLeasedFileGroupExecutionResponse
+from floecat.connectors.spi.columns import ColumnPath, ColumnScope
+from floecat.connectors.spi.connector import FloecatConnector
+from floecat.connectors.spi.records import Namespace
+from floecat.worker.scopes import namespace_of
+from floecat.worker.work import LeasedWork
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTask:
+    """A group of files, and what is wanted of it."""
+
+    given: GetLeasedFileGroupExecutionResponse
+    group: FileGroup
+
+    @property
+    def relation(self) -> tuple[Namespace, str]:
+        """The table as the upstream calls it."""
+        return namespace_of(self.given.source), self.given.source.name
+
+
+class FileGroupCapture(Protocol):
+    """Learns what the policy asks for from every file of a group."""
+
+    def capture(
+        self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
+    ) -> Iterator[FileGroupResultChunk]:
+        """Per planned file exactly one result, with what was learnt of it, in pieces of any size.
+
+        A file that can't be read is a failed result, not an error. Errors mean that none can.
+        """
+
+
+class NativeFileGroupCapture:
+    """What the upstream's own metadata says of the files; none is opened."""
+
+    def capture(
+        self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
+    ) -> Iterator[FileGroupResultChunk]:
+        missing = {file.identity.file_path: file.identity for file in task.group.files}
+        scope = column_scope(connector, task)
+        snapshot_id = task.given.snapshot_id
+        records = connector.capture_snapshot_target_stats(*task.relation, snapshot_id, scope)
+        for record in records:
+            # FILE records come first: without any file missing, the rest needn't be computed.
+            if not missing or not record.HasField("file"):
+                break
+            work.require_live()
+            planned = missing.pop(record.file.identity.file_path, None)
+            if planned is not None:
+                yield self._captured(task, planned, record)
+        for identity in missing.values():
+            yield _failed(task, identity, "the upstream's metadata doesn't tell of it any more")
+
+    def _captured(
+        self, task: GroupTask, planned: FileIdentity, record: TargetStatsRecord
+    ) -> FileGroupResultChunk:
+        if record.file.identity != planned:
+            return _failed(task, planned, "it isn't the file any more that was planned")
+        record.table_id.CopyFrom(task.given.table_id)
+        record.snapshot_id = task.given.snapshot_id
+        result = FileExecutionResult(identity=planned, state=FES_SUCCEEDED)
+        if record.file.HasField("row_count"):
+            result.row_count = record.file.row_count
+        return FileGroupResultChunk(files=[result], stats=[record])
+
+
+def column_scope(connector: FloecatConnector, task: GroupTask) -> ColumnScope:
+    """The columns that the policy means."""
+    policy = task.given.capture_policy
+    numbers = _numbers(task.given)
+    if policy.columns:
+        return ColumnScope(tuple(column.selector for column in policy.columns), numbers)
+    if policy.default_scope == DCS_EXPLICIT:
+        return _only((), numbers)
+    if policy.default_scope == DCS_FIRST_N:
+        bundle = connector.plan_snapshot_files(*task.relation, task.given.snapshot_id)
+        first = ColumnScope((), numbers).selected(bundle.columns[: policy.first_n])
+        return _only(tuple(column.column_id for column in first), numbers)
+    return ColumnScope((), numbers)
+
+
+def _only(column_ids: tuple[int, ...], numbers: Mapping[ColumnPath, int]) -> ColumnScope:
+    # No selectors mean every column; ids start at 1, so #0 means none.
+    return ColumnScope(tuple(f"#{number}" for number in column_ids or (0,)), numbers)
+
+
+def _numbers(given: GetLeasedFileGroupExecutionResponse) -> dict[ColumnPath, int]:
+    return {
+        tuple(column.path): column.column_id for column in given.column_ids if not column.dropped
+    }
+
+
+def _failed(task: GroupTask, identity: FileIdentity, reason: str) -> FileGroupResultChunk:
+    allowed = task.given.capture_policy.allow_failed_files
+    result = FileExecutionResult(
+        identity=identity,
+        state=FES_FAILED_ALLOWED if allowed else FES_FAILED,
+        failure=f"{identity.file_path}: {reason}",
+    )
+    return FileGroupResultChunk(files=[result])

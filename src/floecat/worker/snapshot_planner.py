@@ -1,0 +1,151 @@
+"""RemoteSnapshotPlanningReconcileExecutor: freezes which files of a snapshot are to be read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SnapshotPlan
+from ai.floedb.floecat.execution.scan_pb2 import ScanFile
+from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
+from ai.floedb.floecat.reconciler.executor_control_pb2 import (
+    GetLeasedPlanSnapshotInputResponse,
+    PlanResultSummary,
+    PlanSnapshotChunk,
+)
+from ai.floedb.floecat.reconciler.reconciler_pb2 import PLAN_SNAPSHOT, ReconcileCounters
+from floecat.artifacts.coverage import CoverageHash
+from floecat.connectors.spi.records import ScanBundle
+from floecat.worker.chunks import bounded
+from floecat.worker.connections import OpenConnectors
+from floecat.worker.control import ControlPlane
+from floecat.worker.grouping import GroupLimits, GroupSums, grouped
+from floecat.worker.scopes import namespace_of
+from floecat.worker.spool import Spool
+from floecat.worker.submissions import Submission
+from floecat.worker.work import Kind, LeasedWork
+
+_Request = messages.SubmitLeasedPlanSnapshotResultRequest
+_LOOK_EVERY: Final = 1000
+
+
+class RemoteSnapshotPlanningReconcileExecutor:
+    """Runs PLAN_SNAPSHOT."""
+
+    executor_id: Final = "remote-snapshot-planner"
+    kinds: Final[frozenset[Kind]] = frozenset({PLAN_SNAPSHOT})
+
+    def __init__(self, control: ControlPlane, connectors: OpenConnectors) -> None:
+        self._control = control
+        self._connectors = connectors
+
+    def execute(self, work: LeasedWork) -> Submission[_Request]:
+        """List the snapshot's files, and group them."""
+        given = self._control.fetch(
+            work,
+            self._control.stub.GetLeasedPlanSnapshotInput,
+            messages.GetLeasedPlanSnapshotInputRequest(lease=work.lease),
+        )
+        work.step("input")
+        namespace, name = namespace_of(given.source), given.source.name
+        with self._connectors.lent(given.connector) as connector:
+            work.step("opened")
+            bundle = connector.plan_snapshot_files(namespace, name, given.snapshot.snapshot_id)
+            listed = _Listed.of(bundle, work)
+        work.step("planned", files=listed.sums.files)
+        plan = SnapshotPlanMessages(work, given, bundle, listed)
+        success = PlanResultSummary(
+            result_id=work.result_id("success", plan=plan.plan_id),
+            items_total=plan.groups,
+            counters=ReconcileCounters(
+                files_total=listed.sums.files, file_groups_total=plan.groups
+            ),
+            message=f"{listed.sums.files} files in {plan.groups} groups",
+        )
+        closing = _Request(lease=work.lease, success=success)
+        method = self._control.stub.SubmitLeasedPlanSnapshotResult
+        return Submission(method, plan, closing, (listed.files,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The files of a snapshot, each kept once, on disk when there are many."""
+
+    files: Spool[PlannedFile]
+    sums: GroupSums
+    coverage_sha256: str
+
+    @classmethod
+    def of(cls, bundle: ScanBundle, work: LeasedWork) -> "_Listed":
+        files = Spool(PlannedFile)
+        coverage = CoverageHash()
+        size = 0
+        try:
+            for file in bundle.data_files:
+                planned = _planned(file)
+                files.write(planned)
+                coverage.add(planned.identity)
+                size += file.file_size_bytes
+                if len(coverage) % _LOOK_EVERY == 0:
+                    work.tell(f"{len(coverage)} files listed")
+                    work.require_live()
+        except BaseException:
+            files.close()
+            raise
+        return cls(files, GroupSums(len(coverage), size), coverage.hexdigest())
+
+
+class SnapshotPlanMessages:
+    """The messages of a plan, made anew each time from the files that were listed once."""
+
+    def __init__(
+        self,
+        work: LeasedWork,
+        given: GetLeasedPlanSnapshotInputResponse,
+        bundle: ScanBundle,
+        listed: _Listed,
+    ) -> None:
+        self._work = work
+        self._given = given
+        self._bundle = bundle
+        self._listed = listed
+        self._limits = GroupLimits(
+            max_files=given.max_files_per_group, max_bytes=given.max_bytes_per_group
+        )
+        self.plan_id = f"{work.lease.job_id.id}-{work.lease.epoch}"
+        # Gone through once before it is sent: inside a call it is too late to find something wrong.
+        self.groups = sum(len(request.chunk.groups) for request in self)
+
+    def __iter__(self) -> Iterator[_Request]:
+        for chunk in bounded(self._parts()):
+            yield _Request(lease=self._work.lease, chunk=chunk)
+
+    def _parts(self) -> Iterator[PlanSnapshotChunk]:
+        yield PlanSnapshotChunk(plan=self._header())
+        for file in self._bundle.delete_files:
+            yield PlanSnapshotChunk(delete_files=[file])
+        for group in grouped(self._listed.files, self._listed.sums, self._limits):
+            yield PlanSnapshotChunk(groups=[group])
+
+    def _header(self) -> SnapshotPlan:
+        return SnapshotPlan(
+            plan_id=self.plan_id,
+            table_id=self._given.table_id,
+            snapshot_id=self._given.snapshot.snapshot_id,
+            policy=self._given.capture_policy,
+            schema_json=self._bundle.schema_json,
+            column_ids=self._given.column_ids,
+            files_total=self._listed.sums.files,
+            coverage_sha256=self._listed.coverage_sha256,
+        )
+
+
+def _planned(file: ScanFile) -> PlannedFile:
+    return PlannedFile(
+        file=file,
+        identity=FileIdentity(
+            file_path=file.file_path,
+            size_bytes=file.file_size_bytes,
+            format_mark=file.format_mark,
+        ),
+    )

@@ -1,0 +1,102 @@
+"""A small Iceberg catalog of a test's own, and a service that mirrors it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pyarrow as pa
+from pyiceberg.catalog.sql import SqlCatalog
+from tests.support.service import connected, running_service
+
+import floecat
+from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.reconciler import reconciler_pb2
+from floecat.bootstrap import Floecat
+from floecat.settings.load import load_settings
+from floecat.workshop import Worker
+
+ROWS = pa.table({"id": [1, 2, 3], "name": ["a", "b", None]})
+
+
+class Lake:
+    """An upstream that tests write to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "lake"
+        self.folder.mkdir()
+        self.uri = f"sqlite:///{self.folder}/catalog.db"
+        self.catalog = SqlCatalog("lake", uri=self.uri, warehouse=f"file://{self.folder}/data")
+
+    def add(self, name: str, snapshots: int = 1) -> None:
+        """A table with some snapshots."""
+        self.catalog.create_namespace_if_not_exists(name.rpartition(".")[0])
+        table = self.catalog.create_table(name, ROWS.schema)
+        for _ in range(snapshots):
+            table.append(ROWS)
+
+    def append(self, name: str) -> None:
+        """One more snapshot."""
+        self.catalog.load_table(name).append(ROWS)
+
+
+@contextmanager
+def mirroring(lake: Lake, folder: Path, **settings: str) -> Iterator[Floecat]:
+    """A service that may read the lake, without a worker of its own."""
+    chosen = {"outbound_file_roots": str(lake.folder), "reconciler_worker_mode": "remote"}
+    with running_service(folder, **{**chosen, **settings}) as service:
+        yield service
+
+
+@contextmanager
+def worker_of(service: Floecat, lake: Lake, folder: Path, **settings: str) -> Iterator[Worker]:
+    """A worker of the service, in a thread of this process."""
+    environment = {
+        "FLOECAT_DATA_DIR": str(folder / "data"),
+        "FLOECAT_OUTBOUND_FILE_ROOTS": str(lake.folder),
+        "FLOECAT_LOG_LEVEL": "error",
+        "FLOECAT_RECONCILER_POLLEVERY": "20ms",
+        **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
+    }
+    loaded = load_settings(environment, folder / "empty.toml").settings
+    with Worker(loaded, f"127.0.0.1:{service.port}") as worker:
+        thread = Thread(target=worker.run)
+        thread.start()
+        try:
+            yield worker
+        finally:
+            worker.stop()
+            thread.join(30)
+
+
+def create_connector(clients: floecat.GrpcClients, lake: Lake) -> connector_pb2.Connector:
+    """The connector `lake`, into the catalog `lake`."""
+    spec = connector_pb2.ConnectorSpec(
+        display_name="lake",
+        kind_name="iceberg-sql",
+        uri=lake.uri,
+        destination=connector_pb2.DestinationTarget(catalog_display_name="lake"),
+    )
+    return clients.connectors.CreateConnector(
+        connector_pb2.CreateConnectorRequest(spec=spec)
+    ).connector
+
+
+def capture(
+    clients: floecat.GrpcClients,
+    connector: connector_pb2.Connector,
+    *,
+    mode: "reconciler_pb2.CaptureMode.ValueType" = reconciler_pb2.METADATA_AND_CAPTURE,
+    full: bool = False,
+    snapshots: reconciler_pb2.SnapshotSelection | None = None,
+) -> reconciler_pb2.ReconcileJob:
+    """Run and wait for the end."""
+    scope = reconciler_pb2.CaptureScope(connector_id=connector.resource_id, snapshots=snapshots)
+    request = reconciler_pb2.CaptureNowRequest(scope=scope, mode=mode, full_rescan=full)
+    request.max_wait.seconds = 25
+    answer = clients.reconcile.CaptureNow(request)
+    assert answer.finished, answer.job
+    return answer.job
+
+
+__all__ = ["Lake", "capture", "connected", "create_connector", "mirroring", "worker_of"]

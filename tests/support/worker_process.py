@@ -1,0 +1,65 @@
+"""Worker processes: started, watched, stopped and killed."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.lake import Lake
+
+from floecat.bootstrap import Floecat
+
+ROOT = Path(__file__).parents[2]
+
+
+def worker_environment(lake: Lake, folder: Path, **settings: str) -> dict[str, str]:
+    """The settings of a worker that shares a service's folder."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "FLOECAT_CONFIG": str(folder / "empty.toml"),
+        "FLOECAT_DATA_DIR": str(folder / "data"),
+        "FLOECAT_OUTBOUND_FILE_ROOTS": str(lake.folder),
+        "FLOECAT_LOG_LEVEL": "debug",
+        "FLOECAT_LOG_FORMAT": "json",
+        "FLOECAT_RECONCILER_POLLEVERY": "50ms",
+        **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
+    }
+
+
+@contextmanager
+def worker_process(
+    service: Floecat,
+    environment: Mapping[str, str],
+    log: Path,
+    *,
+    dies_at: tuple[str, int] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A `floecat worker`; what it says is in the log. It is gone at the end."""
+    program = ["floecat.cli.main"]
+    if dies_at is not None:
+        program = ["tests.support.dying_worker", dies_at[0], str(dies_at[1])]
+    address = f"127.0.0.1:{service.port}"
+    with log.open("ab") as opened:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *program, "worker", "--server", address],
+            env=dict(environment),
+            stdout=opened,
+            stderr=opened,
+            cwd=ROOT,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(20)
+
+
+def eventually(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
+    """Wait for what another process does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, what
+        time.sleep(0.02)
