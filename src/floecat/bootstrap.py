@@ -86,7 +86,7 @@ class Floecat:
             registry = CollectorRegistry()
             accounts = AccountRepository(stores)
             around = Surroundings(
-                DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
+                DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry), stores.kv.glance
             )
             outside = open_outside(settings, stores.kv, opened)
             self._server = Server(_server_config(settings), handlers(stores, outside), around)

@@ -7,6 +7,7 @@ gRPC's serving thread only looks the wrapped handler up.
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -35,6 +36,9 @@ from floecat.service.status import status_of
 
 _LOG: Final = structlog.get_logger(log="floecat.calls")
 
+_READS: Final = ("Get", "List", "Resolve", "Lookup")
+"""How the names of RPCs begin that only read: they answer as of a moment after they were asked."""
+
 
 class InternalError(FloecatError):
     """Something of ours went wrong. The log says what, under the correlation id; the answer not."""
@@ -46,6 +50,8 @@ class Surroundings:
 
     authenticator: Authenticator
     metrics: CallMetrics
+    glance: Callable[[], AbstractContextManager[None]] = nullcontext
+    """What the reads of one answer are made in."""
 
 
 class Endpoint:
@@ -66,6 +72,7 @@ class Endpoint:
         self._permission = permission_for(descriptor.containing_service.full_name, descriptor.name)
         self._metrics = around.metrics.of_method(self._method)
         self._audited = is_mutation(descriptor)
+        self._glance = around.glance if descriptor.name.startswith(_READS) else nullcontext
 
     def method_handler(self) -> "grpc.RpcMethodHandler[Any, Any]":
         """The handler as gRPC wants it, with the threads it is to run on."""
@@ -86,7 +93,7 @@ class Endpoint:
 
     def _single(self, request: Any, context: grpc.ServicerContext) -> Message:
         headers = headers_of(context)
-        with _Run(self._method, headers, context, self._metrics):
+        with _Run(self._method, headers, context, self._metrics), self._glance():
             call = self._admit(headers, context)
             response: Message = self._handler(self._checked(request), call)
             if self._audited and not call.replayed:
@@ -157,17 +164,20 @@ class _Run:
         self._metrics.begin()
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        failure = self._failure(error)
         seconds = time.perf_counter() - self._started
-        status = failure.code if failure else "OK"
-        self._metrics.end(status, seconds)
-        _log_call(self._method, status, seconds, error)
-        if failure and not isinstance(error, GeneratorExit):
+        if error is None:
+            self._metrics.end("OK", seconds)
+            _LOG.debug("call", method=self._method, status="OK", ms=round(seconds * 1000, 2))
+            return
+        failure = self._failure(error)
+        self._metrics.end(failure.code, seconds)
+        _log_failure(self._method, failure.code, seconds, error)
+        if not isinstance(error, GeneratorExit):
             self._context.abort_with_status(status_of(failure, self._correlation_id))
 
-    def _failure(self, error: BaseException | None) -> FloecatError | None:
+    def _failure(self, error: BaseException) -> FloecatError:
         match error:
-            case None | FloecatError():
+            case FloecatError():
                 return error
             case GeneratorExit():
                 return CancelledError("the client has gone")
@@ -178,11 +188,9 @@ class _Run:
                 )
 
 
-def _log_call(method: str, status: str, seconds: float, error: BaseException | None) -> None:
+def _log_failure(method: str, status: str, seconds: float, error: BaseException) -> None:
     milliseconds = round(seconds * 1000, 2)
-    if error is None:
-        _LOG.debug("call", method=method, status=status, ms=milliseconds)
-    elif isinstance(error, FloecatError | GeneratorExit):
+    if isinstance(error, FloecatError | GeneratorExit):
         reason = str(error)
         _LOG.info("call", method=method, status=status, ms=milliseconds, error=reason)
     else:

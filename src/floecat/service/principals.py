@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cache
+from typing import Final, Protocol
 
 from floecat.catalog.accounts import AccountRepository
-from floecat.catalog.callers import Caller
 from floecat.errors import UnauthenticatedError
 from floecat.service.permissions import ADMINISTRATOR, ROLES, Permission
 
 Headers = Mapping[str, str]
+
+_ADMINISTRATORS: Final = frozenset([ADMINISTRATOR])
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +23,19 @@ class Principal:
     roles: frozenset[str]
 
     @property
-    def caller(self) -> Caller:
-        """The caller as the catalog knows it."""
-        return Caller(self.account_id, self.subject, ADMINISTRATOR in self.roles)
+    def administrator(self) -> bool:
+        """Whether the caller may see and change other accounts."""
+        return ADMINISTRATOR in self.roles
 
     def may(self, permission: Permission) -> bool:
         """Whether one of the caller's roles allows it."""
-        return any(permission in ROLES.get(role, frozenset()) for role in self.roles)
+        return permission in _permissions_of(self.roles)
+
+
+@cache
+def _permissions_of(roles: frozenset[str]) -> frozenset[Permission]:
+    """Everything that some roles allow together; there are few such sets."""
+    return frozenset().union(*(ROLES.get(role, frozenset()) for role in roles))
 
 
 class Authenticator(Protocol):
@@ -57,6 +65,4 @@ class DevAuthenticator:
                 f"there is no account {named!r}: name another in x-floe-account, or leave it out",
                 reason="UNKNOWN_ACCOUNT",
             )
-        return Principal(
-            identifier, headers.get("x-floe-subject", "dev"), frozenset([ADMINISTRATOR])
-        )
+        return Principal(identifier, headers.get("x-floe-subject", "dev"), _ADMINISTRATORS)
