@@ -86,7 +86,10 @@ class Floecat:
             registry = CollectorRegistry()
             accounts = AccountRepository(stores)
             around = Surroundings(
-                DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry), stores.kv.glance
+                DevAuthenticator(accounts, DEFAULT_ACCOUNT),
+                CallMetrics(registry),
+                stores.kv.glance,
+                settings.server.stream_idle,
             )
             outside = open_outside(settings, stores.kv, opened)
             self._server = Server(_server_config(settings), handlers(stores, outside), around)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ from floecat.service.permissions import permission_for
 from floecat.service.pools import CallPool
 from floecat.service.principals import Authenticator
 from floecat.service.status import status_of
+from floecat.service.uploads import DEFAULT_IDLE, Upload
 
 _LOG: Final = structlog.get_logger(log="floecat.calls")
 
@@ -52,6 +54,8 @@ class Surroundings:
     metrics: CallMetrics
     glance: Callable[[], AbstractContextManager[None]] = nullcontext
     """What the reads of one answer are made in."""
+    idle: timedelta = DEFAULT_IDLE
+    """How long a client's stream may bring nothing."""
 
 
 class Endpoint:
@@ -115,7 +119,7 @@ class Endpoint:
 
     def _received(self, requests: Iterator[Any]) -> Iterator[Any]:
         try:
-            for message in requests:
+            for message in Upload(requests, self._around.idle):
                 yield self._well_formed(message)
         except grpc.RpcError as error:  # how gRPC says that a stream broke off before its end
             raise CancelledError("the client has gone") from error
