@@ -1,7 +1,7 @@
 """The queue with a million jobs: how fast they come and go, and who has to wait for them.
 
-Rates are of this machine; ratios compare an empty queue with a full one in the same run. JOBS=100000
-in the environment makes it quicker.
+Rates are of this machine; ratios compare an empty queue with a full one in one run. JOBS=100000 in
+the environment makes it quicker.
 """
 
 import multiprocessing
@@ -142,7 +142,7 @@ def finish(port: int, workers: int = WORKERS) -> float:
     children = [context.Process(target=work, args=(theirs, port)) for _, theirs in pipes]
     for child in children:
         child.start()
-    done = [ours.recv() for ours, _ in pipes]
+    done: list[int] = [ours.recv() for ours, _ in pipes]
     for child in children:
         child.join()
     return sum(done) / SECONDS

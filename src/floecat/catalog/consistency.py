@@ -1,11 +1,13 @@
 """Does every index agree with its record, and every record with what it refers to? Read only.
 
-Walks the whole store once and looks each thing up by key, so memory stays flat. Under concurrent
-writes a finding may be about a moment that has passed: check again before believing it.
+Walks the whole store once, looks each thing up by key and reads blobs in pieces, so memory stays
+flat however much there is. Under concurrent writes a finding may be about a moment that has passed:
+check again before believing it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from google.protobuf.message import DecodeError, Message
 
@@ -17,6 +19,7 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import Snapshot
 from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.connector.connector_pb2 import Connector
 from floecat.catalog import keys
 from floecat.catalog.codec import Stored
@@ -27,6 +30,8 @@ from floecat.catalog.timeline import moment_of
 from floecat.catalog.tree import parent_id
 from floecat.errors import FloecatError
 from floecat.storage.kv.port import Key, Record
+
+_PIECE_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +116,7 @@ class ConsistencyCheck:
     def _snapshot(self, record: Record) -> Iterator[str]:
         _, account, table_id = record.key.partition.split("/")
         stored = self._codec.decode(record, Snapshot)
-        for reference in stored.attachments.values():
-            self._codec.read(reference)
+        self._read_through(stored.attachments.values())
         at = keys.at_moment(moment_of(stored.message), stored.message.snapshot_id)
         if self._kv.get(Key(keys.timeline(account, table_id), at)) is None:
             yield "isn't on its table's timeline"
@@ -136,9 +140,14 @@ class ConsistencyCheck:
             yield "is to be swept, but isn't deleted"
 
     def _answer(self, record: Record) -> Iterator[str]:
-        for reference in references_of(record):
-            self._codec.read(reference)
+        self._read_through(references_of(record))
         yield from ()
+
+    def _read_through(self, references: Iterable[BlobReference]) -> None:
+        """Read blobs to their ends, in pieces: an attachment may be larger than memory is."""
+        for reference in references:
+            for _ in self._codec.pieces(reference, _PIECE_BYTES):
+                pass
 
     def _find(self, account: str, kind: Kind, identifier: str) -> Stored[Message] | None:
         record = self._kv.get(keys.resource(account, kind, identifier))

@@ -116,11 +116,10 @@ class Background:
             tx.delete(row)
             return True
         cursor = StoredExpansion.FromString(value)
-        made = 0
-        for planned, offset in self._plans.read(parent.plan, cursor.offset, _CHILDREN):
+        page = self._plans.read(parent.plan, cursor.offset, _CHILDREN)
+        for made, (planned, offset) in enumerate(page):
             if planned.lane and made >= _CHILDREN_IN_LANES:
                 break
-            made += 1
             child = StoredJob(
                 job_id=child_id(job_id, cursor.next_ordinal),
                 account_id=account,
