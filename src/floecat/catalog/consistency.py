@@ -7,7 +7,7 @@ check again before believing it.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from google.protobuf.message import DecodeError, Message
 
@@ -29,7 +29,7 @@ from floecat.catalog.references import references_of
 from floecat.catalog.timeline import moment_of
 from floecat.catalog.tree import parent_id
 from floecat.errors import FloecatError
-from floecat.storage.kv.port import Key, Record
+from floecat.storage.kv.port import Key, KeyValueStore, Record
 
 _PIECE_BYTES: Final = 1024 * 1024
 
@@ -42,13 +42,36 @@ class Finding:
     problem: str
 
 
+RecordCheck: TypeAlias = Callable[[Record], Iterator[str]]
+"""What is wrong with a record."""
+
+
+def findings(kv: KeyValueStore, checks: Mapping[str, RecordCheck]) -> Iterator[Finding]:
+    """Walk a store once, with a check for each area that has one."""
+    for record in kv.dump():
+        check = checks.get(record.key.partition.partition("/")[0])
+        if check is None or not _problems(check, record):
+            continue
+        # Somebody may have written between our looks: only what is still wrong is wrong.
+        fresh = kv.get(record.key)
+        for problem in _problems(check, fresh) if fresh else ():
+            yield Finding(record.key, problem)
+
+
+def _problems(check: RecordCheck, record: Record) -> list[str]:
+    try:
+        return list(check(record))
+    except (DecodeError, FloecatError, ValueError) as error:
+        return [f"can't be read: {error}"]
+
+
 class ConsistencyCheck:
     """Checks the catalog's records and indexes."""
 
     def __init__(self, stores: CatalogStores) -> None:
         self._kv = stores.kv
         self._codec = stores.codec
-        self._checks: Mapping[str, Callable[[Record], Iterator[str]]] = {
+        self._checks: Mapping[str, RecordCheck] = {
             "resource": self._resource,
             "accounts": self._name_of(common_pb2.RK_ACCOUNT),
             "catalogs": self._name_of(common_pb2.RK_CATALOG),
@@ -65,22 +88,7 @@ class ConsistencyCheck:
 
     def run(self) -> Iterator[Finding]:
         """Everything that doesn't match, as it is found."""
-        for record in self._kv.dump():
-            check = self._checks.get(record.key.partition.partition("/")[0])
-            if check is None:
-                continue
-            if not self._problems(check, record):
-                continue
-            # Somebody may have written between our looks: only what is still wrong is wrong.
-            fresh = self._kv.get(record.key)
-            for problem in self._problems(check, fresh) if fresh else ():
-                yield Finding(record.key, problem)
-
-    def _problems(self, check: Callable[[Record], Iterator[str]], record: Record) -> list[str]:
-        try:
-            return list(check(record))
-        except (DecodeError, FloecatError, ValueError) as error:
-            return [f"can't be read: {error}"]
+        return findings(self._kv, self._checks)
 
     def _resource(self, record: Record) -> Iterator[str]:
         account = _account_in(record.key)
@@ -101,7 +109,7 @@ class ConsistencyCheck:
             if self._kv.get(parent) is None:
                 yield f"lies in {parent.sort}, which doesn't exist"
 
-    def _name_of(self, kind: Kind) -> Callable[[Record], Iterator[str]]:
+    def _name_of(self, kind: Kind) -> RecordCheck:
         def check(record: Record) -> Iterator[str]:
             identifier = record.value.decode()
             account = identifier if kind == common_pb2.RK_ACCOUNT else _account_in(record.key)

@@ -121,10 +121,11 @@ class GarbageCollector:
         return list(by_uri.values())
 
     def _blobs(self) -> Iterator[BlobInfo]:
-        after: str | None = None
-        while page := self._stores.blobs.list(BLOBS, after=after, limit=_PAGE):
-            yield from page
-            after = page[-1].name
+        for prefix in BLOBS:
+            after: str | None = None
+            while page := self._stores.blobs.list(prefix, after=after, limit=_PAGE):
+                yield from page
+                after = page[-1].name
 
     def _memory(self) -> Iterator[Record]:
         after: str | None = None
