@@ -2,10 +2,12 @@
 
 import random
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from tests.support.clock import FakeClock
+from tests.support.meddling import Meddling
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.stored_pb2 import (
@@ -33,8 +35,17 @@ from floecat.reconciler.jobs import (
     TerminalFailure,
     child_id,
 )
-from floecat.reconciler.states import CANCELLED, FAILED, LEASED, QUEUED, TERMINAL, WAITING
+from floecat.reconciler.states import (
+    CANCELLED,
+    FAILED,
+    LEASED,
+    QUEUED,
+    SUCCEEDED,
+    TERMINAL,
+    WAITING,
+)
 from floecat.reconciler.store.durable import DurableReconcileJobStore
+from floecat.reconciler.store.sums import ended
 from floecat.storage.blobs.memory import MemoryBlobStore
 from floecat.storage.kv.port import KeyValueStore, Record
 
@@ -56,11 +67,14 @@ class Simulation:
     clock: FakeClock = field(default_factory=FakeClock)
     patience: int = 2_000
     """How many rounds everything may take to end."""
+    check_every: int = 1
+    """Steps between two looks at every rule, each of which reads the whole store."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        self.meddling = Meddling(self.kv, self.random, self.meddle)
         self.store = DurableReconcileJobStore(
-            self.kv,
+            self.meddling,
             MemoryBlobStore(),
             limits=LIMITS,
             clock=self.clock,
@@ -73,6 +87,7 @@ class Simulation:
         self.epochs: dict[str, int] = defaultdict(int)
         self.ended: dict[str, int] = {}
         self.acknowledged: set[tuple[str, str]] = set()
+        self.steps = 0
 
     def new_id(self) -> UUID:
         """Ids too come from the seed: where rows lie, and so what happens, depends on them."""
@@ -94,8 +109,25 @@ class Simulation:
             self.work_in_background: 8,
         }
         [action] = self.random.choices(list(actions), list(actions.values()))
+        self.take(action)
+
+    def take(self, action: Callable[[], None]) -> None:
+        """Do something, with others at work in the middle of it, and look at the rules."""
+        self.meddling.begin()
         action()
-        check_rules(self)
+        self.steps += 1
+        if self.steps % self.check_every == 0:
+            check_rules(self)
+
+    def meddle(self) -> None:
+        """What another process may do between two of our reads, or right before our commit."""
+        work = (self.store.reclaim, self.store.expand, self.store.spread_cancellations)
+        self.random.choice((*work, self.renew_all))(5)
+
+    def renew_all(self, _limit: int) -> None:
+        """Heartbeats don't wait for anybody."""
+        for leased in list(self.held):
+            self._renew(leased)
 
     def enqueue(self) -> None:
         policy = messages.ExecutionPolicy(
@@ -124,6 +156,8 @@ class Simulation:
         assert job.kind in kinds
         assert leased.lease.epoch > self.epochs[job.job_id], "epochs rise"
         self.epochs[job.job_id] = leased.lease.epoch
+        if self.meddling.has_meddled:
+            return  # what was before isn't what it was leased from
         known = before[job.account_id, job.job_id]
         assert known.due_ms <= now_ms(self), "not before it is due"
         assert known.attempt < LIMITS.max_attempts
@@ -220,7 +254,7 @@ class Simulation:
         """A worker that was paused past its lease comes back: nothing changes."""
         if not self.lost:
             return
-        before = contents(self.kv)
+        before = self.undisturbed()
         try:
             self.store.settle(self.random.choice(self.lost), self.new_id().hex, b"", Succeeded())
         except LeaseLostError:
@@ -232,7 +266,7 @@ class Simulation:
         if not self.results:
             return
         lease, result_id, fingerprint, outcome, state = self.random.choice(self.results)
-        before = contents(self.kv)
+        before = self.undisturbed()
         assert self.store.settle(lease, result_id, fingerprint, outcome).state == state
         try:
             self.store.settle(lease, result_id, b"another", outcome)
@@ -240,6 +274,11 @@ class Simulation:
             assert contents(self.kv) == before
             return
         raise AssertionError("another result under the same id was taken")
+
+    def undisturbed(self) -> dict[object, bytes]:
+        """What is there, and nobody meddles with it during this step."""
+        self.meddling.rest()
+        return contents(self.kv)
 
     def wait(self) -> None:
         self.clock.advance(seconds=self.random.choice([0.1, 1, 5]))
@@ -250,6 +289,7 @@ class Simulation:
 
     def finish(self) -> None:
         """With faults stopped, everything ends."""
+        self.meddling.rest()
         selector = LeaseSelector(executor_id="w", kinds=KINDS, lanes=("gpu",))
         for _ in range(self.patience):
             self.clock.advance(seconds=31)
@@ -266,6 +306,8 @@ class Simulation:
                 break
         check_rules(self)
         assert all(job.state in TERMINAL for job in self.jobs().values())
+        check_outcomes(self.jobs())
+        check_sums(self)
         left = {record.key.partition.split("/")[0] for record in self.kv.dump()}
         assert left <= {"job", "result", "gate", "turn", "roots", "runs", "sums", "finished"}
 
@@ -313,6 +355,44 @@ def check_rules(simulation: Simulation) -> None:
     check_held(simulation, jobs)
     check_lanes(rows, jobs)
     check_parents(rows, jobs)
+
+
+def check_outcomes(jobs: "Jobs") -> None:
+    """Once all is over, a parent's end is a function of its children's."""
+    for (account, job_id), job in jobs.items():
+        children = [jobs.get((account, child_id(job_id, n))) for n in range(job.children_total)]
+        if not children or job.state == CANCELLED or None in children:
+            continue
+        states = [child.state for child in children if child is not None]
+        fine = [state for state in states if state == SUCCEEDED]
+        if job.kind == messages.PLAN_SNAPSHOT:
+            assert (job.state == SUCCEEDED) == (len(fine) == len(states))
+        elif job.state == FAILED:
+            assert not fine, "something below it succeeded"
+        else:
+            assert fine, "everything below it failed"
+            degraded = len(fine) < len(states) or any(
+                child is not None and child.outcome_reason == messages.JOR_DEGRADED
+                for child in children
+            )
+            assert (job.outcome_reason == messages.JOR_DEGRADED) == degraded
+
+
+def check_sums(simulation: "Simulation") -> None:
+    """What a root says that was done is what the jobs of its tree did."""
+    trees: dict[tuple[str, str], list[StoredJob]] = defaultdict(list)
+    for job in simulation.jobs().values():
+        trees[job.account_id, job.ancestors[-1] if job.ancestors else job.job_id].append(job)
+    for (account, root_id), tree in trees.items():
+        if any(job.state == CANCELLED for job in tree):
+            continue  # what ends behind its parent's back isn't counted any more
+        root = simulation.store.get(account, root_id)
+        counters = ended(root, simulation.store.reading.sums(root)).counters
+        skipped = [job for job in tree if job.outcome_reason == messages.JOR_OBSOLETE]
+        failed = [job for job in tree if job.state == FAILED]
+        assert counters.jobs_total == len(tree)
+        assert (counters.jobs_failed, counters.jobs_skipped) == (len(failed), len(skipped))
+        assert counters.jobs_succeeded == len(tree) - len(failed) - len(skipped)
 
 
 Rows = dict[str, list[Record]]
