@@ -83,5 +83,5 @@ def test_what_has_children_is_deleted_with_cascade(noun: str) -> None:
 
 
 def test_every_command_that_prints_can_print_json() -> None:
-    silent = {("floecat", "serve"), ("floecat", "snapshot", "attachment")}
+    silent = {("floecat", "serve"), ("floecat", "worker"), ("floecat", "snapshot", "attachment")}
     assert {path for path in VERBS if "--json" not in options(VERBS[path])} == silent
