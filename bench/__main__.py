@@ -30,12 +30,11 @@ def show(title: str, report: Report) -> None:
     table.add_column("what")
     table.add_column("", justify="right")
     table.add_column("unit")
-    table.add_column("floor", justify="right")
+    table.add_column("limit", justify="right")
     for row in report:
-        floor = "" if row.at_least is None else f"{row.at_least:g}"
         missed = " [bold red]missed[/]" if row.missed else ""
         value = f"{row.value:,.2f}" if row.value < 100 else f"{row.value:,.0f}"
-        table.add_row(row.name, value, row.unit, floor + missed)
+        table.add_row(row.name, value, row.unit, row.limit + missed)
     Console().print(table)
 
 
@@ -49,7 +48,7 @@ def main(wanted: list[str]) -> int:
     RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
     missed = [row.name for report in results.values() for row in report if row.missed]
     if missed:
-        print(f"below the floor: {', '.join(missed)}")
+        print(f"beyond the limit: {', '.join(missed)}")
     return 1 if missed else 0
 
 

@@ -2,6 +2,10 @@
 
 The echo does nothing but return the bytes that the real call returned, so the ratio is what the
 service costs on top of Python's gRPC.
+
+The same requests come again and again while nobody writes: so the reads that have a floor are of a
+warm service, which keeps what it has read. Those that say "nothing kept" are of one that forgets
+everything at once, and show what a first read costs.
 """
 
 import multiprocessing
@@ -12,10 +16,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Thread
+from types import ModuleType
 
 import grpc
 from google.protobuf.message import Message
@@ -25,7 +31,10 @@ from ai.floedb.floecat.catalog import directory_pb2, namespace_pb2, table_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest
 from bench.report import Measurement, Report
 from floecat.bootstrap import Floecat
+from floecat.catalog import contents, keys, recall
 from floecat.settings.load import load_settings
+from floecat.storage import open as storage
+from floecat.storage.kv.sqlite import SqliteKeyValueStore, SqliteOptions
 
 TABLES = 2_000
 FEW, MANY = 10, 100
@@ -49,6 +58,11 @@ class Asked:
     beside: "Asked | None" = None
     """A call that somebody else makes meanwhile, `WRITES` times a second."""
 
+    @property
+    def cold(self) -> "Asked":
+        """The same of a service that keeps nothing."""
+        return replace(self, name=f"{self.name}, nothing kept", floor=None)
+
 
 def serve_floecat(pipe: Connection, folder: str) -> None:
     """A process of its own: the service on SQLite."""
@@ -63,6 +77,20 @@ def serve_floecat(pipe: Connection, folder: str) -> None:
     with Floecat(settings) as service:
         pipe.send(service.port)
         pipe.recv()
+
+
+def serve_forgetful(pipe: Connection, folder: str) -> None:
+    """The service again, but it keeps nothing: neither records nor what came of them."""
+    plain = partial(SqliteKeyValueStore, options=SqliteOptions(kept_bytes=0))
+    without: list[tuple[ModuleType, str, object]] = [
+        (storage, "SqliteKeyValueStore", plain),
+        (contents, "_KNOWN_BYTES", 0),
+        (recall, "_ROOM_BYTES", 0),
+        (keys, "named_resources", keys.named_resources.__wrapped__),
+    ]
+    for module, name, value in without:
+        setattr(module, name, value)
+    serve_floecat(pipe, folder)
 
 
 def serve_echo(pipe: Connection, answer: bytes) -> None:
@@ -223,11 +251,21 @@ def measure() -> Report:
     build.mkdir(exist_ok=True)
     report: Report = []
     with tempfile.TemporaryDirectory(dir=build) as folder, process(serve_floecat, folder) as port:
-        for asked in furnish(port):
-            load = Load(port, asked.method, asked.requests)
-            with process(serve_echo, load.answer()) as echo_port:
-                echo = Load(echo_port, asked.method, asked.requests)
-                writer = asked.beside
-                beside = Load(port, writer.method, writer.requests) if writer else None
-                report += compared(asked, load, echo, beside)
+        everything = furnish(port)
+        for asked in everything:
+            report += beside_echo(port, asked)
+        with process(serve_forgetful, folder) as forgetful:
+            for asked in everything:
+                if asked.floor:
+                    report += beside_echo(forgetful, asked.cold)
     return report
+
+
+def beside_echo(port: int, asked: Asked) -> Report:
+    """One method of a service, compared with the echo of what it answers."""
+    load = Load(port, asked.method, asked.requests)
+    with process(serve_echo, load.answer()) as echo_port:
+        echo = Load(echo_port, asked.method, asked.requests)
+        writer = asked.beside
+        beside = Load(port, writer.method, writer.requests) if writer else None
+        return compared(asked, load, echo, beside)

@@ -17,6 +17,7 @@ from floecat.catalog.sweeps import Sweeper
 from floecat.clock import utc_now
 from floecat.errors import FailedPreconditionError, NotFoundError
 from floecat.outside import open_outside
+from floecat.reconciler.consistency import QueueCheck
 from floecat.security.secrets.local import forget_secrets
 from floecat.settings.model import KeyValueBackend, Settings
 from floecat.storage.backup import Backup, EmbeddedStore, back_up
@@ -52,6 +53,7 @@ def find_inconsistencies(settings: Settings) -> Iterator[Finding]:
     """Everything in the stores that doesn't fit together, as it is found."""
     with opened_stores(settings) as stores:
         yield from ConsistencyCheck(stores).run()
+        yield from QueueCheck(stores).run()
 
 
 def finish_deletions(settings: Settings) -> None:

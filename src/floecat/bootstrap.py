@@ -90,7 +90,10 @@ class Floecat:
             registry = CollectorRegistry()
             accounts = AccountRepository(stores)
             around = Surroundings(
-                DevAuthenticator(accounts, DEFAULT_ACCOUNT), CallMetrics(registry)
+                DevAuthenticator(accounts, DEFAULT_ACCOUNT),
+                CallMetrics(registry),
+                stores.kv.glance,
+                settings.server.stream_idle,
             )
             outside = open_outside(settings, stores.kv, opened)
             served = services(stores, outside, settings.reconciler)

@@ -87,6 +87,39 @@ class ReadingContract:
         first.close()
         second.close()
 
+    def test_a_glance_sees_what_was_committed_before_it(self, open_store: OpenStore) -> None:
+        reader, writer = open_store(), open_store()
+        for turn in (b"1", b"2"):
+            writer.commit([Put(key("a"), turn, ANY)])
+            with reader.glance():
+                assert value_of(reader, key("a")) == turn
+                assert value_of(reader, key("a")) == turn
+        writer.commit([Put(key("a"), b"3", ANY)])
+        assert value_of(reader, key("a")) == b"3"
+        reader.close()
+        writer.close()
+
+    def test_a_glance_never_goes_back(self, open_store: OpenStore) -> None:
+        reader, writer = open_store(), open_store()
+        put_all(writer, ["a", "b"])
+        reader.get_many([key("a"), key("b")])
+        with reader.glance():
+            assert value_of(reader, key("a")) == b"a"
+            writer.commit([Put(key(sort), b"later", ANY) for sort in ("a", "b", "c")])
+            if value_of(reader, key("c")) == b"later":
+                assert value_of(reader, key("a")) == b"later"
+                assert [r and r.value for r in reader.get_many([key("b")])] == [b"later"]
+                assert {r.value for r in reader.scan("p", limit=10)} == {b"later"}
+        reader.close()
+        writer.close()
+
+    def test_what_is_committed_in_a_glance_is_seen_in_it(self, store: KeyValueStore) -> None:
+        put_all(store, ["a"])
+        with store.glance():
+            assert value_of(store, key("a")) == b"a"
+            store.commit([Put(key("a"), b"own", ANY)])
+            assert value_of(store, key("a")) == b"own"
+
     def test_closing_twice_is_fine(self, open_store: OpenStore) -> None:
         opened = open_store()
         opened.close()

@@ -121,6 +121,7 @@ def serving(folder: Path, **settings: str) -> Iterator[Cli]:
     environment = {
         "FLOECAT_DATA_DIR": str(folder / "data"),
         "FLOECAT_METRICS_ADDRESS": "",
+        "FLOECAT_RECONCILER_MAX_PARALLELISM": "0",  # no worker, unless a test asks for one
         **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
     }
     log = folder / "log"

@@ -1,7 +1,7 @@
 """Stores that fail at a chosen step, before its effect or after it."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 from floecat.errors import UnavailableError
@@ -112,6 +112,9 @@ class FailingKeyValueStore:
         due = self._steps.before()
         found = self._store.scan(partition, prefix, after=after, limit=limit, reverse=reverse)
         return self._steps.done(due, found)
+
+    def glance(self) -> AbstractContextManager[None]:
+        return self._store.glance()
 
     def commit(self, operations: Sequence[Operation]) -> None:
         due = self._steps.before()

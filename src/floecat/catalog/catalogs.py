@@ -63,7 +63,7 @@ class CatalogRepository:
         self._resources = Resources(stores, self._rules)
 
     def list(self, caller: Caller, page: PageRequest) -> Page[bytes]:
-        """A page of the account's catalogs, by name; serialized."""
+        """A page of the account's catalogs, by name; framed rows."""
         account = caller.account_id
         return self._resources.list(account, Home(names=keys.catalogs(account)), "", page)
 

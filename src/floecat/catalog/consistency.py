@@ -1,11 +1,13 @@
 """Does every index agree with its record, and every record with what it refers to? Read only.
 
-Walks the whole store once and looks each thing up by key, so memory stays flat. Under concurrent
-writes a finding may be about a moment that has passed: check again before believing it.
+Walks the whole store once, looks each thing up by key and reads blobs in pieces, so memory stays
+flat however much there is. Under concurrent writes a finding may be about a moment that has passed:
+check again before believing it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from google.protobuf.message import DecodeError, Message
 
@@ -17,6 +19,7 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import Snapshot
 from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.catalog.view_pb2 import View
 from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.connector.connector_pb2 import Connector
 from floecat.catalog import keys
 from floecat.catalog.codec import Stored
@@ -26,7 +29,9 @@ from floecat.catalog.references import references_of
 from floecat.catalog.timeline import moment_of
 from floecat.catalog.tree import parent_id
 from floecat.errors import FloecatError
-from floecat.storage.kv.port import Key, Record
+from floecat.storage.kv.port import Key, KeyValueStore, Record
+
+_PIECE_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +42,36 @@ class Finding:
     problem: str
 
 
+RecordCheck: TypeAlias = Callable[[Record], Iterator[str]]
+"""What is wrong with a record."""
+
+
+def findings(kv: KeyValueStore, checks: Mapping[str, RecordCheck]) -> Iterator[Finding]:
+    """Walk a store once, with a check for each area that has one."""
+    for record in kv.dump():
+        check = checks.get(record.key.partition.partition("/")[0])
+        if check is None or not _problems(check, record):
+            continue
+        # Somebody may have written between our looks: only what is still wrong is wrong.
+        fresh = kv.get(record.key)
+        for problem in _problems(check, fresh) if fresh else ():
+            yield Finding(record.key, problem)
+
+
+def _problems(check: RecordCheck, record: Record) -> list[str]:
+    try:
+        return list(check(record))
+    except (DecodeError, FloecatError, ValueError) as error:
+        return [f"can't be read: {error}"]
+
+
 class ConsistencyCheck:
     """Checks the catalog's records and indexes."""
 
     def __init__(self, stores: CatalogStores) -> None:
         self._kv = stores.kv
         self._codec = stores.codec
-        self._checks: Mapping[str, Callable[[Record], Iterator[str]]] = {
+        self._checks: Mapping[str, RecordCheck] = {
             "resource": self._resource,
             "accounts": self._name_of(common_pb2.RK_ACCOUNT),
             "catalogs": self._name_of(common_pb2.RK_CATALOG),
@@ -60,22 +88,7 @@ class ConsistencyCheck:
 
     def run(self) -> Iterator[Finding]:
         """Everything that doesn't match, as it is found."""
-        for record in self._kv.dump():
-            check = self._checks.get(record.key.partition.partition("/")[0])
-            if check is None:
-                continue
-            if not self._problems(check, record):
-                continue
-            # Somebody may have written between our looks: only what is still wrong is wrong.
-            fresh = self._kv.get(record.key)
-            for problem in self._problems(check, fresh) if fresh else ():
-                yield Finding(record.key, problem)
-
-    def _problems(self, check: Callable[[Record], Iterator[str]], record: Record) -> list[str]:
-        try:
-            return list(check(record))
-        except (DecodeError, FloecatError, ValueError) as error:
-            return [f"can't be read: {error}"]
+        return findings(self._kv, self._checks)
 
     def _resource(self, record: Record) -> Iterator[str]:
         account = _account_in(record.key)
@@ -96,7 +109,7 @@ class ConsistencyCheck:
             if self._kv.get(parent) is None:
                 yield f"lies in {parent.sort}, which doesn't exist"
 
-    def _name_of(self, kind: Kind) -> Callable[[Record], Iterator[str]]:
+    def _name_of(self, kind: Kind) -> RecordCheck:
         def check(record: Record) -> Iterator[str]:
             identifier = record.value.decode()
             account = identifier if kind == common_pb2.RK_ACCOUNT else _account_in(record.key)
@@ -111,8 +124,7 @@ class ConsistencyCheck:
     def _snapshot(self, record: Record) -> Iterator[str]:
         _, account, table_id = record.key.partition.split("/")
         stored = self._codec.decode(record, Snapshot)
-        for reference in stored.attachments.values():
-            self._codec.read(reference)
+        self._read_through(stored.attachments.values())
         at = keys.at_moment(moment_of(stored.message), stored.message.snapshot_id)
         if self._kv.get(Key(keys.timeline(account, table_id), at)) is None:
             yield "isn't on its table's timeline"
@@ -136,9 +148,14 @@ class ConsistencyCheck:
             yield "is to be swept, but isn't deleted"
 
     def _answer(self, record: Record) -> Iterator[str]:
-        for reference in references_of(record):
-            self._codec.read(reference)
+        self._read_through(references_of(record))
         yield from ()
+
+    def _read_through(self, references: Iterable[BlobReference]) -> None:
+        """Read blobs to their ends, in pieces: an attachment may be larger than memory is."""
+        for reference in references:
+            for _ in self._codec.pieces(reference, _PIECE_BYTES):
+                pass
 
     def _find(self, account: str, kind: Kind, identifier: str) -> Stored[Message] | None:
         record = self._kv.get(keys.resource(account, kind, identifier))

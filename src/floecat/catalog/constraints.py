@@ -30,7 +30,7 @@ from floecat.catalog.callers import Caller, named_id
 from floecat.catalog.codec import Stored
 from floecat.catalog.mutations import Change, Mutations, check_precondition
 from floecat.catalog.names import cleaned_name
-from floecat.catalog.paging import Page, fitting, page_cursor
+from floecat.catalog.paging import Page, first_fitting, page_cursor
 from floecat.catalog.records import CatalogStores, first_meta, next_meta
 from floecat.catalog.resources import GuardedRequest
 from floecat.catalog.snapshots import SnapshotRepository
@@ -86,10 +86,11 @@ class ConstraintsRepository:
             partition, after=cursor.after, limit=cursor.size + 1, reverse=True
         )
         decode = self._stores.codec.decode
-        bundles = [decode(r, TableConstraints).message for r in records[: cursor.size]]
-        count = fitting([row.ByteSize() for row in bundles])
-        more = count < len(records)
-        return Page(bundles[:count], cursor.token(records[count - 1].key.sort) if more else "")
+        shown = records[: cursor.size]
+        bundles, _ = first_fitting(decode(record, TableConstraints).message for record in shown)
+        more = len(bundles) < len(records)
+        last = records[len(bundles) - 1].key.sort if more else ""
+        return Page(bundles, cursor.token(last) if more else "")
 
     def put(
         self, caller: Caller, request: PutTableConstraintsRequest

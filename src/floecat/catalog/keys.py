@@ -24,7 +24,8 @@ a part of another key.
 
 import hashlib
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
+from itertools import repeat
 from typing import Final
 
 from floecat.catalog.kinds import KIND_NAMES, Kind
@@ -50,8 +51,17 @@ def resources(account: str, kind: Kind, ids: Iterable[str]) -> list[Key]:
     """Several resources of one kind, by id."""
     partition, prefix = f"resource/{account}", f"{KIND_NAMES[kind]}/"
     # Listings ask for many, and this is `Key(partition, prefix + i)` at a fraction of its cost.
-    pairs = ((partition, prefix + identifier) for identifier in ids)
+    pairs = zip(repeat(partition), map(prefix.__add__, ids))
     return list(map(partial(tuple.__new__, Key), pairs))
+
+
+@lru_cache(maxsize=64)
+def named_resources(account: str, kind: Kind, names: tuple[bytes, ...]) -> list[Key]:
+    """The same for what a page of names leads to: ids as they lie in the name entries.
+
+    Made once for a page that is asked for again, since it costs more than reading the page does.
+    """
+    return resources(account, kind, map(bytes.decode, names))
 
 
 def catalogs(account: str) -> str:

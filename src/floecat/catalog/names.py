@@ -18,7 +18,8 @@ def cleaned_name(raw: str, field: str) -> str:
             f"{field} has {len(name)} characters: at most {MAX_NAME_LENGTH} are allowed",
             field=field,
         )
-    if any(unicodedata.category(character) == "Cc" for character in name):
+    # Most names are printable, and then there is nothing to look for.
+    if not name.isprintable() and any(unicodedata.category(c) == "Cc" for c in name):
         raise InvalidArgumentError(f"{field} has control characters: remove them", field=field)
     return name
 

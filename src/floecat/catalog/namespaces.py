@@ -104,7 +104,7 @@ class NamespaceRepository:
         self._resources = Resources(stores, self._rules)
 
     def list(self, caller: Caller, request: ListNamespacesRequest) -> Page[bytes]:
-        """A page of children, or of everything below, depth first; serialized."""
+        """A page of children, or of everything below, depth first; framed rows."""
         if request.recursive and request.children_only:
             raise InvalidArgumentError(
                 "recursive and children_only exclude each other: choose one", field="recursive"

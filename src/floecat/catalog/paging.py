@@ -3,10 +3,12 @@
 import base64
 import hashlib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, Generic, TypeVar
+
+from google.protobuf.message import Message
 
 from ai.floedb.floecat.common import common_pb2
 from floecat.errors import InvalidArgumentError
@@ -18,6 +20,7 @@ _CHECK_BYTES: Final = 8
 _MAX_OFFSET_DIGITS: Final = 9
 
 Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,21 @@ def fitting(sizes: Sequence[int]) -> int:
     if sum(sizes) <= MAX_PAGE_BYTES:
         return len(sizes)
     return max(1, bisect_right(list(accumulate(sizes)), MAX_PAGE_BYTES))
+
+
+def first_fitting(rows: Iterable[Row]) -> tuple[list[Row], bool]:
+    """The first rows that fit an answer, and whether there were others; none behind is looked at.
+
+    At least one: each was let in.
+    """
+    taken: list[Row] = []
+    size = 0
+    for row in rows:
+        size += row.ByteSize()
+        if taken and size > MAX_PAGE_BYTES:
+            return taken, True
+        taken.append(row)
+    return taken, False
 
 
 def bad_token() -> InvalidArgumentError:

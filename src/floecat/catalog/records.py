@@ -12,11 +12,12 @@ from ai.floedb.floecat.common.common_pb2 import MutationMeta
 from floecat.catalog import keys
 from floecat.catalog.callers import not_found
 from floecat.catalog.codec import Codec, Stored, etag_of
-from floecat.catalog.contents import Contents
+from floecat.catalog.contents import Contents, Rows
 from floecat.catalog.kinds import Kind
+from floecat.catalog.recall import Recall
 from floecat.clock import Clock, utc_now
 from floecat.storage.blobs.port import BlobStore
-from floecat.storage.kv.port import ABSENT, Key, KeyValueStore, Put
+from floecat.storage.kv.port import ABSENT, Key, KeyValueStore, Put, Record
 
 M = TypeVar("M", bound=Message)
 
@@ -67,13 +68,14 @@ class Records(Generic[M]):
         self._kv = stores.kv
         self._codec = stores.codec
         self._contents = Contents(self._codec.read)
+        self._recall = Recall(self._codec, message_type)
         self._type = message_type
         self.kind = kind
 
     def find(self, account: str, resource_id: str) -> Stored[M] | None:
-        """The resource, also while it is being deleted."""
+        """The resource, also while it is being deleted. It is shared: copy it to change it."""
         record = self._kv.get(keys.resource(account, self.kind, resource_id))
-        return None if record is None else self._codec.decode(record, self._type)
+        return None if record is None else self._recall.decoded(record)
 
     def find_live(self, account: str, ids: Sequence[str]) -> list[M | None]:
         """One resource per id, in order; None for what doesn't exist or is being deleted."""
@@ -82,8 +84,13 @@ class Records(Generic[M]):
 
     def find_contents(self, account: str, ids: Sequence[str]) -> list[bytes]:
         """The same still serialized, empty for what isn't live; up to what fits an answer."""
-        records = self._kv.get_many(keys.resources(account, self.kind, ids))
-        return self._contents.live(records)
+        return self._contents.live(self._kv.get_many(keys.resources(account, self.kind, ids)))
+
+    def find_rows(self, account: str, names: Sequence[Record], appended: bytes) -> Rows:
+        """What a page of names leads to, as an answer carries it, with something for each row."""
+        ids = tuple([name.value for name in names])
+        records = self._kv.get_many(keys.named_resources(account, self.kind, ids))
+        return self._contents.rows(records, appended)
 
     def find_named(self, account: str, partition: str, name: str) -> Stored[M] | None:
         """The resource that has a name in a partition, unless it is being deleted."""

@@ -1,17 +1,28 @@
 """Which blobs a record names. Whoever collects or moves blobs asks here, and nowhere else."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
+
+from google.protobuf.message import Message
 
 from ai.floedb.floecat.catalog.stored_pb2 import StoredResource, StoredResponse
 from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob
 from floecat.storage.kv.port import Record
 
-_RESOURCES: Final = frozenset({"resource", "snapshot", "constraints"})
-_RESPONSES: Final = "idempotency"
+_NAMING: Final[Mapping[str, type[Message]]] = {
+    "resource": StoredResource,
+    "snapshot": StoredResource,
+    "constraints": StoredResource,
+    "reconciler": StoredResource,
+    "idempotency": StoredResponse,
+    "job": StoredJob,
+    "final": FinalSnapshot,
+}
+"""What the records of an area are, if they may name blobs."""
 
-BLOBS: Final = "records/"
-"""Where the blobs lie that this room's records name; what lies elsewhere belongs to others."""
+BLOBS: Final = ("captures/", "plans/", "records/", "results/")
+"""Where the blobs lie that records name, by name; what lies elsewhere belongs to others."""
 
 
 def references_of(record: Record) -> Iterator[BlobReference]:
@@ -34,15 +45,15 @@ def with_references(
     return stored.SerializeToString()
 
 
-def _stored(record: Record) -> StoredResource | StoredResponse | None:
-    area = record.key.partition.partition("/")[0]
-    if area in _RESOURCES:
-        return StoredResource.FromString(record.value)
-    return StoredResponse.FromString(record.value) if area == _RESPONSES else None
+def _stored(record: Record) -> Message | None:
+    kind = _NAMING.get(record.key.partition.partition("/")[0])
+    return None if kind is None else kind.FromString(record.value)
 
 
-def _references(stored: StoredResource | StoredResponse) -> Iterator[BlobReference]:
-    if stored.HasField("spilled"):
-        yield stored.spilled
-    if isinstance(stored, StoredResource):
-        yield from stored.attachments.values()
+def _references(stored: Message) -> Iterator[BlobReference]:
+    """Every reference that is set, directly or in a map."""
+    for field, value in stored.ListFields():
+        if isinstance(value, BlobReference):
+            yield value
+        elif field.message_type is not None and field.message_type.GetOptions().map_entry:
+            yield from (part for part in value.values() if isinstance(part, BlobReference))

@@ -69,6 +69,12 @@ class Replay(Generic[Response]):
         return (Put(self._key, value, ABSENT, self._stores.clock() + RETENTION),)
 
 
+def is_remembered(stores: CatalogStores, caller: Caller, request: MutationRequest) -> bool:
+    """Whether there is an answer under the request's key, to this request or to another."""
+    key = _key(caller, request)
+    return key is not None and stores.kv.get(key) is not None
+
+
 def _key(caller: Caller, request: MutationRequest) -> Key | None:
     key = request.idempotency.key
     if not key:

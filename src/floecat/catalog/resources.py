@@ -14,7 +14,7 @@ from floecat.catalog.kinds import KIND_NAMES
 from floecat.catalog.masks import copy_shared_fields, updated_spec
 from floecat.catalog.mutations import Change, Mutations, check_precondition
 from floecat.catalog.names import cleaned_name, cleaned_prefix
-from floecat.catalog.paging import Page, fitting, page_cursor
+from floecat.catalog.paging import Page, page_cursor
 from floecat.catalog.records import CatalogStores, Records, first_meta, new_id, next_meta
 from floecat.catalog.replay import MutationRequest
 from floecat.catalog.rules import Home, ResourceRules
@@ -60,7 +60,7 @@ class Resources(Generic[M, Spec]):
         return Stored(self._shown(stored.message, home), stored.meta, stored.version)
 
     def list(self, account: str, home: Home, name_prefix: str, page: PageRequest) -> Page[bytes]:
-        """A page of the resources at home in one place, by name, as answers show them: serialized.
+        """A page of the resources at home in one place, by name, as answers show them: framed rows.
 
         Appending to a message's bytes adds to its fields, so what follows from the home is appended
         and nothing is decoded.
@@ -68,17 +68,12 @@ class Resources(Generic[M, Spec]):
         prefix = cleaned_prefix(name_prefix)
         cursor = page_cursor(page, home.names, prefix)
         names = list_names(self._stores.kv, home.names, prefix, cursor)
-        ids = [name.value.decode() for name in names.items]
-        contents = self.records.find_contents(account, ids)
         derived = self._rules.derived(home)
-        if derived is not None:
-            appended = serialized(derived)
-            contents = [content and content + appended for content in contents]
-        count = fitting(list(map(len, contents)))
-        shown = [content for content in contents[:count] if content]
-        if count < len(names.items):
-            return Page(shown, cursor.token(names.items[count - 1].key.sort))
-        return Page(shown, names.next_page_token)
+        appended = b"" if derived is None else serialized(derived)
+        rows = self.records.find_rows(account, names.items, appended)
+        if rows.count < len(names.items):
+            return Page([rows.framed], cursor.token(names.items[rows.count - 1].key.sort))
+        return Page([rows.framed], names.next_page_token)
 
     def create(
         self, caller: Caller, request: MutationRequest, spec: Spec, response_type: type[Response]

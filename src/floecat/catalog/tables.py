@@ -42,7 +42,7 @@ class TableRepository:
         self._tables = Resources(stores, self._rules)
 
     def list(self, caller: Caller, request: ListTablesRequest) -> Page[bytes]:
-        """A page of a namespace's tables, by name; serialized."""
+        """A page of a namespace's tables, by name; framed rows."""
         home = self._rules.listing(caller, request.namespace_id)
         return self._tables.list(caller.account_id, home, request.name_prefix, request.page)
 

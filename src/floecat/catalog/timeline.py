@@ -10,9 +10,10 @@ from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import SnapshotRef
 from floecat.catalog import keys
 from floecat.catalog.codec import Stored
-from floecat.catalog.paging import Page, PageCursor, fitting
+from floecat.catalog.paging import Page, PageCursor, first_fitting
 from floecat.catalog.records import CatalogStores
 from floecat.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from floecat.storage.kv.port import Record
 
 _EARLIEST_SECOND: Final = -62_135_596_800
 _LATEST_SECOND: Final = 253_402_300_799
@@ -54,15 +55,18 @@ class SnapshotIndex:
         shown = [moment.key.sort for moment in moments[: cursor.size]]
         ids = [keys.snapshot_at(sort) for sort in shown]
         records = self._kv.get_many([keys.snapshot(account, table_id, i) for i in ids])
-        found = [self._codec.decode(record, Snapshot).message for record in records if record]
-        for snapshot in found:
-            snapshot.ClearField("attachments")
-        count = fitting([row.ByteSize() for row in found])
-        if count < len(found):
-            last = found[count - 1]
-            at = keys.at_moment(moment_of(last), last.snapshot_id)
-            return Page(found[:count], cursor.token(at))
+        found, cut = first_fitting(
+            self._without_attachments(record) for record in records if record
+        )
+        if cut:
+            at = keys.at_moment(moment_of(found[-1]), found[-1].snapshot_id)
+            return Page(found, cursor.token(at))
         return Page(found, cursor.token(shown[-1]) if len(moments) > cursor.size else "")
+
+    def _without_attachments(self, record: Record) -> Snapshot:
+        snapshot = self._codec.decode(record, Snapshot).message
+        snapshot.ClearField("attachments")
+        return snapshot
 
     def resolve(self, table: Table, ref: SnapshotRef) -> Stored[Snapshot]:
         """What a reference means now. NotFoundError if nothing."""

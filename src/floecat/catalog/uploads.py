@@ -18,6 +18,7 @@ from floecat.catalog.codec import Stored
 from floecat.catalog.mutations import Change, Mutations, check_precondition
 from floecat.catalog.names import cleaned_name
 from floecat.catalog.records import CatalogStores, next_meta
+from floecat.catalog.replay import is_remembered
 from floecat.catalog.tables import TableRepository, addressed_table
 from floecat.catalog.timeline import SnapshotIndex
 from floecat.errors import AlreadyExistsError, InvalidArgumentError, LimitExceededError
@@ -45,14 +46,14 @@ class AttachmentUploads:
             raise InvalidArgumentError("the stream is empty: its first message says what it is")
         table_id = addressed_table(caller, first.table_id)
         name = cleaned_name(first.name, "name")
-        if not first.idempotency.key:  # under a key an earlier answer counts, whatever is there now
+        # Before anything is kept; but under a key an earlier answer counts, whatever is there now.
+        if not is_remembered(self._stores, caller, first):
             self._find_free(caller, first, name)
         blob = self._attachments.receive(caller.account_id, _pieces(caller, first, messages))
 
         def change() -> Change[WriteSnapshotAttachmentResponse]:
             table = self._tables.get(caller, first.table_id)
             stored = self._find_free(caller, first, name)
-            check_precondition(first.precondition, stored.meta)
             message = _with_info(stored.message, name, blob)
             blobs = {**stored.attachments, name: blob}
             meta = next_meta(stored.meta, message, self._stores.now())
@@ -71,9 +72,10 @@ class AttachmentUploads:
     def _find_free(
         self, caller: Caller, first: WriteSnapshotAttachmentRequest, name: str
     ) -> Stored[Snapshot]:
-        """The snapshot, if it can take an attachment of that name."""
+        """The snapshot, if it is the expected one and can take an attachment of that name."""
         table = self._tables.get(caller, first.table_id).message
         stored = self._index.resolve(table, SnapshotRef(snapshot_id=first.snapshot_id))
+        check_precondition(first.precondition, stored.meta)
         names = [info.name for info in stored.message.attachment_infos]
         if name in names:
             raise AlreadyExistsError(

@@ -53,7 +53,7 @@ class ViewRepository:
         self._views = Resources(stores, self._rules)
 
     def list(self, caller: Caller, request: ListViewsRequest) -> Page[bytes]:
-        """A page of a namespace's views, by name; serialized."""
+        """A page of a namespace's views, by name; framed rows."""
         home = self._rules.listing(caller, request.namespace_id)
         return self._views.list(caller.account_id, home, request.name_prefix, request.page)
 

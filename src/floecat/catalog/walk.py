@@ -14,6 +14,7 @@ from ai.floedb.floecat.common import common_pb2
 from floecat.catalog import keys
 from floecat.catalog.callers import Caller
 from floecat.catalog.codec import serialized
+from floecat.catalog.contents import framed
 from floecat.catalog.paging import Page, PageCursor, bad_token, fitting
 from floecat.catalog.records import CatalogStores, Records
 from floecat.catalog.tree import Place, parent_id
@@ -86,7 +87,7 @@ def walk(
 def walk_namespaces(
     stores: CatalogStores, caller: Caller, start: Place, prefix: str, cursor: PageCursor
 ) -> Page[bytes]:
-    """A page of everything below `start` whose own name starts with `prefix`; serialized.
+    """A page of everything below `start` whose own name starts with `prefix`; framed rows.
 
     A page ends after `_MOST_VISITED` namespaces however few of them match, so that its cost is
     bounded; the next one goes on from there.
@@ -105,7 +106,7 @@ def walk_namespaces(
     wanted = found[: cursor.size]
     contents = _read(stores, caller.account_id, wanted)
     count = fitting([len(content) for content in contents])
-    page = [content for content in contents[:count] if content]
+    page = [framed(contents[:count])]
     if count < len(wanted):
         return Page(page, cursor.token(wanted[count - 1].way))
     return Page(page, cursor.token(more) if more else "")

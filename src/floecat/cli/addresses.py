@@ -84,6 +84,14 @@ class Addresses:
         close = near(name, [connector.display_name for connector in connectors])
         raise NotFoundError(f"there is no connector {text}{close}")
 
+    def job(self, text: str) -> ResourceId:
+        """A job, which has an id only."""
+        if not is_id(text):
+            raise InvalidArgumentError(
+                f"{text} isn't the id of a job: 'floecat connector jobs' lists them"
+            )
+        return self._identified(text, common_pb2.RK_RECONCILE_JOB)
+
     def namespace(self, text: str) -> ResourceId:
         """A namespace."""
         if is_id(text):

@@ -24,6 +24,12 @@ def read_bundle(source: str) -> TableConstraints:
     return parsed(content, TableConstraints, "the constraints")
 
 
+def count_text(bundle: TableConstraints) -> str:
+    """How many constraints there are, in words."""
+    count = len(bundle.constraints)
+    return "1 constraint" if count == 1 else f"{count} constraints"
+
+
 def constraint_rows(bundle: TableConstraints) -> list[list[str]]:
     """Name, type, columns, and what only its type has."""
     return [
@@ -42,7 +48,13 @@ def _details(constraint: ConstraintDefinition) -> str:
         return constraint.check_expression
     if constraint.type != CT_FOREIGN_KEY:
         return ""
+    return _target(constraint)
+
+
+def _target(constraint: ConstraintDefinition) -> str:
+    """What a foreign key refers to, as far as it says so."""
     parts = parts_of(constraint.referenced_table_name)
     table = format_name(parts) if parts[0] else constraint.referenced_table_id.id
     columns = ", ".join(column.name for column in constraint.referenced_columns)
-    return f"→ {table} ({columns})"
+    said = " ".join(filter(None, [table, columns and f"({columns})"]))
+    return f"→ {said}" if said else ""

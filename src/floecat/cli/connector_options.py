@@ -24,10 +24,14 @@ from floecat.errors import InvalidArgumentError
 from floecat.settings.values import parse
 
 MODES: Final = {
+    "metadata-only": reconciler_pb2.METADATA_ONLY,
+    "capture-only": reconciler_pb2.CAPTURE_ONLY,
+    "metadata-and-capture": reconciler_pb2.METADATA_AND_CAPTURE,
     "metadata": reconciler_pb2.METADATA_ONLY,
     "capture": reconciler_pb2.CAPTURE_ONLY,
     "both": reconciler_pb2.METADATA_AND_CAPTURE,
 }
+"""The contract's words, and shorter ones."""
 
 Kind: TypeAlias = Annotated[
     str,
@@ -97,7 +101,11 @@ Every: TypeAlias = Annotated[
 ]
 Mode: TypeAlias = Annotated[
     str | None,
-    typer.Option("--mode", metavar="MODE", help="What runs do: metadata, capture or both."),
+    typer.Option(
+        "--mode",
+        metavar="MODE",
+        help="What runs do: metadata-only, capture-only or metadata-and-capture.",
+    ),
 ]
 KeepSnapshots: TypeAlias = Annotated[
     int | None, typer.Option("--keep-snapshots", min=1, metavar="N", help="Keep the newest N.")
@@ -157,9 +165,9 @@ def policy(
     if every is not None:
         wanted.enabled = every != "never"
     if every is not None and every != "never":
-        wanted.interval.CopyFrom(_interval(every))
+        wanted.interval.CopyFrom(span(every, "--every"))
     if mode is not None:
-        wanted.mode = MODES[_known(mode)]
+        wanted.mode = known_mode(mode)
     if keep_snapshots is not None:
         wanted.keep_snapshots = keep_snapshots
     return wanted
@@ -194,17 +202,19 @@ def _relation(text: str) -> SourceRelation:
     return SourceRelation(namespace=NamespacePath(segments=namespace), name=name)
 
 
-def _interval(text: str) -> Duration:
+def span(text: str, option: str) -> Duration:
+    """A length of time, like 15m."""
     try:
-        parsed_time = parse("--every", timedelta, text)
+        parsed_time = parse(option, timedelta, text)
     except ValueError as error:
-        raise InvalidArgumentError(f"--every {text}: write a time like 30s, 15m or 2h") from error
+        raise InvalidArgumentError(f"{option} {text}: write a time like 30s, 15m or 2h") from error
     duration = Duration()
     duration.FromTimedelta(parsed_time)  # type: ignore[arg-type]  # what was asked for
     return duration
 
 
-def _known(mode: str) -> str:
-    if mode not in MODES:
-        raise InvalidArgumentError(f"--mode {mode}: it is one of {', '.join(MODES)}")
-    return mode
+def known_mode(word: str) -> reconciler_pb2.CaptureMode.ValueType:
+    """What runs do, by its word."""
+    if word not in MODES:
+        raise InvalidArgumentError(f"--mode {word}: it is one of {', '.join(MODES)}")
+    return MODES[word]

@@ -20,6 +20,8 @@ from floecat.cli.descriptions import enum_word, meta_fields, pair_lines
 from floecat.cli.inputs import pairs, single_name
 from floecat.cli.nouns import CONNECTOR
 from floecat.cli.output import note, print_done, print_fields, print_items, print_message
+from floecat.cli.reconciler_settings import add_settings
+from floecat.cli.runs import add_runs
 from floecat.cli.writes import Guard
 from floecat.client.names import format_name
 
@@ -260,3 +262,7 @@ def _wanted_state(pause: bool | None) -> Any:
     if pause is None:
         return None
     return connector_pb2.CS_PAUSED if pause else connector_pb2.CS_ACTIVE
+
+
+add_runs(app)
+add_settings(app)

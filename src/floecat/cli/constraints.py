@@ -19,7 +19,7 @@ from ai.floedb.floecat.catalog.constraints_pb2 import (
 from ai.floedb.floecat.catalog.directory_pb2 import ResolveSnapshotRequest
 from ai.floedb.floecat.common.common_pb2 import PageRequest, PageResponse, ResourceId
 from floecat.cli import options, writes
-from floecat.cli.bundles import constraint_rows, read_bundle
+from floecat.cli.bundles import constraint_rows, count_text, read_bundle
 from floecat.cli.connection import Connection, connected
 from floecat.cli.inputs import parsed, read_json
 from floecat.cli.output import note, print_items, print_message, print_table
@@ -68,7 +68,7 @@ def get(
     if rows:
         print_table(["NAME", "TYPE", "COLUMNS", "DETAILS"], rows)
     note(
-        f"snapshot {found.constraints.snapshot_id}, {len(rows)} constraints, "
+        f"snapshot {found.constraints.snapshot_id}, {count_text(found.constraints)}, "
         f"version {found.meta.version}, etag {found.meta.etag}"
     )
 
@@ -267,5 +267,5 @@ def _snapshot_id(connection: Connection, table_id: ResourceId, snapshot: int | N
 
 def _print_bundle(table: str, answer: Any, *, as_json: bool) -> None:
     bundle = answer.constraints
-    what = f"snapshot {bundle.snapshot_id} of {table}: {len(bundle.constraints)} constraints"
+    what = f"snapshot {bundle.snapshot_id} of {table}: {count_text(bundle)}"
     writes.print_updated(what, answer, as_json=as_json)

@@ -156,11 +156,13 @@ def get(
     """Show one snapshot: the current one, unless another is asked for."""
     ref = snapshot_ref(snapshot, as_of, current=current)
     with connected(context) as connection:
-        found = _read(connection, connection.addresses.table(table), ref)
+        table_id = connection.addresses.table(table)
+        found = _read(connection, table_id, ref)
+        full_name = connection.addresses.full_name(table, table_id)
     if as_json:
         print_message(found)
     else:
-        print_fields(_fields(found))
+        print_fields(_fields(full_name, found))
 
 
 @app.command(epilog="Example: floecat snapshot delete sales.eu.orders --snapshot 42")
@@ -274,11 +276,11 @@ def _read(connection: Connection, table_id: ResourceId, ref: SnapshotRef) -> Get
     return connection.clients.snapshots.GetSnapshot(request)
 
 
-def _fields(found: GetSnapshotResponse) -> dict[str, str | list[str]]:
+def _fields(table: str, found: GetSnapshotResponse) -> dict[str, str | list[str]]:
     snapshot = found.snapshot
     return {
         "snapshot": str(snapshot.snapshot_id),
-        "table": snapshot.table_id.id,
+        "table": table,
         "parent": _number(snapshot, "parent_snapshot_id"),
         "sequence": _number(snapshot, "sequence_number"),
         "upstream time": in_full(snapshot.upstream_created_at),

@@ -5,6 +5,7 @@ lease's row, so a worker that was paused past its lease changes nothing, whateve
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Final
 
 from floecat.errors import ConflictError
@@ -40,6 +41,9 @@ class FencedKeyValueStore:
         reverse: bool = False,
     ) -> Sequence[Record]:
         return self._kv.scan(partition, prefix, after=after, limit=limit, reverse=reverse)
+
+    def glance(self) -> AbstractContextManager[None]:
+        return self._kv.glance()
 
     def commit(self, operations: Sequence[Operation]) -> None:
         """As ever, if the lease is live at that moment; LeaseLostError otherwise."""

@@ -1,8 +1,8 @@
 """One call, as handlers see it: who, under which correlation id, and whether anyone still waits."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 import grpc
 
@@ -26,8 +26,8 @@ class Call:
     @property
     def caller(self) -> Caller:
         """The caller as the catalog knows it."""
-        known = self.principal.caller
-        return Caller(known.account_id, known.subject, known.administrator, self)
+        principal = self.principal
+        return Caller(principal.account_id, principal.subject, principal.administrator, self)
 
     def require_waiting(self) -> None:
         """Stop working for a client that has gone, or whose deadline has passed."""
@@ -55,4 +55,4 @@ def correlation_id_of(headers: Mapping[str, str]) -> str:
     """The caller's correlation id, if it is one we can log and echo; otherwise a new one."""
     given = headers.get("x-correlation-id", "")
     fits = 0 < len(given) <= 128 and given.isascii() and given.isprintable()
-    return given if fits else uuid4().hex
+    return given if fits else os.urandom(16).hex()

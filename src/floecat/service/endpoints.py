@@ -7,7 +7,9 @@ gRPC's serving thread only looks the wrapped handler up.
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -32,8 +34,12 @@ from floecat.service.permissions import permission_for
 from floecat.service.pools import CallPool
 from floecat.service.principals import Authenticator
 from floecat.service.status import status_of
+from floecat.service.uploads import DEFAULT_IDLE, Upload
 
 _LOG: Final = structlog.get_logger(log="floecat.calls")
+
+_READS: Final = ("Get", "List", "Resolve", "Lookup")
+"""How the names of RPCs begin that only read: they answer as of a moment after they were asked."""
 
 
 class InternalError(FloecatError):
@@ -46,6 +52,10 @@ class Surroundings:
 
     authenticator: Authenticator
     metrics: CallMetrics
+    glance: Callable[[], AbstractContextManager[None]] = nullcontext
+    """What the reads of one answer are made in."""
+    idle: timedelta = DEFAULT_IDLE
+    """How long a client's stream may bring nothing."""
 
 
 class Endpoint:
@@ -66,6 +76,7 @@ class Endpoint:
         self._permission = permission_for(descriptor.containing_service.full_name, descriptor.name)
         self._metrics = around.metrics.of_method(self._method)
         self._audited = is_mutation(descriptor)
+        self._glance = around.glance if descriptor.name.startswith(_READS) else nullcontext
 
     def method_handler(self) -> "grpc.RpcMethodHandler[Any, Any]":
         """The handler as gRPC wants it, with the threads it is to run on."""
@@ -86,7 +97,7 @@ class Endpoint:
 
     def _single(self, request: Any, context: grpc.ServicerContext) -> Message:
         headers = headers_of(context)
-        with _Run(self._method, headers, context, self._metrics):
+        with _Run(self._method, headers, context, self._metrics), self._glance():
             call = self._admit(headers, context)
             response: Message = self._handler(self._checked(request), call)
             if self._audited and not call.replayed:
@@ -108,7 +119,7 @@ class Endpoint:
 
     def _received(self, requests: Iterator[Any]) -> Iterator[Any]:
         try:
-            for message in requests:
+            for message in Upload(requests, self._around.idle):
                 yield self._well_formed(message)
         except grpc.RpcError as error:  # how gRPC says that a stream broke off before its end
             raise CancelledError("the client has gone") from error
@@ -157,17 +168,20 @@ class _Run:
         self._metrics.begin()
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        failure = self._failure(error)
         seconds = time.perf_counter() - self._started
-        status = failure.code if failure else "OK"
-        self._metrics.end(status, seconds)
-        _log_call(self._method, status, seconds, error)
-        if failure and not isinstance(error, GeneratorExit):
+        if error is None:
+            self._metrics.end("OK", seconds)
+            _LOG.debug("call", method=self._method, status="OK", ms=round(seconds * 1000, 2))
+            return
+        failure = self._failure(error)
+        self._metrics.end(failure.code, seconds)
+        _log_failure(self._method, failure.code, seconds, error)
+        if not isinstance(error, GeneratorExit):
             self._context.abort_with_status(status_of(failure, self._correlation_id))
 
-    def _failure(self, error: BaseException | None) -> FloecatError | None:
+    def _failure(self, error: BaseException) -> FloecatError:
         match error:
-            case None | FloecatError():
+            case FloecatError():
                 return error
             case GeneratorExit():
                 return CancelledError("the client has gone")
@@ -178,11 +192,9 @@ class _Run:
                 )
 
 
-def _log_call(method: str, status: str, seconds: float, error: BaseException | None) -> None:
+def _log_failure(method: str, status: str, seconds: float, error: BaseException) -> None:
     milliseconds = round(seconds * 1000, 2)
-    if error is None:
-        _LOG.debug("call", method=method, status=status, ms=milliseconds)
-    elif isinstance(error, FloecatError | GeneratorExit):
+    if isinstance(error, FloecatError | GeneratorExit):
         reason = str(error)
         _LOG.info("call", method=method, status=status, ms=milliseconds, error=reason)
     else:

@@ -113,8 +113,8 @@ class Server:
 
     def _add(self, service: ServiceDescriptor, handler: object, around: Surroundings) -> None:
         methods = {method.name: self._method(method, handler, around) for method in service.methods}
-        generic = grpc.method_handlers_generic_handler(service.full_name, methods)
-        self._server.add_generic_rpc_handlers((generic,))
+        # Registered, gRPC's core finds the handler; generic ones would all be asked, call by call.
+        self._server.add_registered_method_handlers(service.full_name, methods)
 
     def _method(
         self, method: MethodDescriptor, handler: object, around: Surroundings

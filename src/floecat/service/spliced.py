@@ -29,6 +29,6 @@ class Spliced(Generic[Response]):
 
 
 def spliced(response_type: type[Response], page: Page[bytes]) -> Spliced[Response]:
-    """The answer of a listing: rows in field 1, the page in field 2."""
-    data = SerializedPage(rows=page.items, page=page.message).SerializeToString()
-    return Spliced(response_type, data)
+    """The answer of a listing: framed rows, which are its field 1, and the page in field 2."""
+    end = SerializedPage(page=page.message).SerializeToString()
+    return Spliced(response_type, b"".join((*page.items, end)))

@@ -106,6 +106,12 @@ class ServerSettings:
         minimum=0,
         maximum=1_000_000,
     )
+    stream_idle: timedelta = option(
+        "server.streams.idle",
+        timedelta(seconds=60),
+        "How long a client's stream may bring nothing before it is ended.",
+        minimum=1,
+    )
     grace: timedelta = option(
         "server.grace", timedelta(seconds=10), "How long calls may go on after a stop.", minimum=0
     )

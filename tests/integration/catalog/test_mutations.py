@@ -19,12 +19,13 @@ from tests.support.failing_store import (
 from tests.support.mutations import CASES, Case
 from tests.support.threads import together
 
+from ai.floedb.floecat.catalog import snapshot_pb2, table_pb2
 from ai.floedb.floecat.catalog.stored_pb2 import StoredResponse
 from ai.floedb.floecat.common.common_pb2 import SnapshotRef
 from floecat.bootstrap import services
 from floecat.catalog.mutations import PreconditionFailedError
 from floecat.catalog.records import CatalogStores
-from floecat.errors import AbortedError, FloecatError, NotFoundError
+from floecat.errors import AbortedError, AlreadyExistsError, FloecatError, NotFoundError
 from floecat.storage.blobs.memory import MemoryBlobStore
 from floecat.storage.blobs.port import BlobStore
 from floecat.storage.kv.port import Key, KeyValueStore
@@ -118,15 +119,18 @@ def test_concurrent_replays_have_one_effect(world: World, case: Case) -> None:
 
 
 GUARDED = [c for c in CASES if "Create" not in c.method]
+CREATIONS = [c for c in CASES if "Create" in c.method]
 
 
 def signed(request: Any, by: str) -> Any:
     """The same request with a change that tells whose it was; a deletion is nobody's."""
     copy = type(request)()
     copy.CopyFrom(request)
-    if hasattr(copy, "spec"):
+    if isinstance(copy, snapshot_pb2.CreateSnapshotRequest):
+        copy.spec.summary["by"] = by
+    elif hasattr(copy, "spec"):
         copy.spec.description = by
-        if copy.update_mask.paths:
+        if hasattr(copy, "update_mask") and copy.update_mask.paths:
             copy.update_mask.paths.append("description")
     elif hasattr(copy, "settings"):
         copy.settings.properties["by"] = by
@@ -164,6 +168,61 @@ def read_again(world: World, request: Any, kind: str) -> Message | None:
         return None
 
 
+def removes_whole(case: Case) -> bool:
+    """Whether nothing is left whose version could be another than the expected one."""
+    return "/Delete" in case.method and not case.method.endswith("/DeleteTableConstraint")
+
+
+def test_every_rpc_but_creations_takes_a_precondition(memory_world: World) -> None:
+    guarded = {
+        case.method
+        for case in CASES
+        if "precondition" in memory_world.request_type(case.method).DESCRIPTOR.fields_by_name
+    }
+    assert guarded == {case.method for case in GUARDED}
+
+
+@pytest.mark.parametrize("case", CREATIONS, ids=lambda case: case.method)
+def test_of_two_creations_of_the_same_one_wins(world: World, case: Case) -> None:
+    request: Any = case.request(world)
+    signatures = ("by-alpha", "by-omega")
+    requests = [signed(request, by) for by in signatures]
+    answers = together([partial(world.call, case.method, r) for r in requests])
+    (failure,) = [answer for answer in answers if isinstance(answer, BaseException)]
+    assert isinstance(failure, AlreadyExistsError), failure
+    assert failure.reason.endswith("_EXISTS")
+    (winner,) = [place for place, a in enumerate(answers) if not isinstance(a, BaseException)]
+    answer: Any = answers[winner]
+    assert answer.meta.version == 1
+    assert signatures[winner] in str(answer)
+    assert signatures[1 - winner] not in str(list(contents(world.stores.kv).values()))
+    assert world.findings() == []
+
+
+def test_an_update_and_a_deletion_that_expect_one_version(world: World) -> None:
+    """Whichever comes first, the other is told: the version is another, or there is none."""
+    namespace = world.namespace(world.catalog(), "sales")
+    for number in range(20):
+        table = world.table(namespace, f"t{number}")
+        update = table_pb2.UpdateTableRequest(
+            table_id=table.resource_id, spec=table_pb2.TableSpec(description="changed")
+        )
+        delete = table_pb2.DeleteTableRequest(table_id=table.resource_id)
+        update.precondition.expected_version = delete.precondition.expected_version = 1
+        updated, deleted = together(
+            [
+                partial(world.call, "TableService/UpdateTable", update),
+                partial(world.call, "TableService/DeleteTable", delete),
+            ]
+        )
+        if isinstance(updated, BaseException):
+            assert isinstance(updated, NotFoundError), updated
+            assert not isinstance(deleted, BaseException)
+        else:
+            assert isinstance(deleted, PreconditionFailedError), deleted
+            assert deleted.current.version == 2
+
+
 @pytest.mark.parametrize("case", GUARDED, ids=lambda case: case.method)
 def test_of_two_with_one_expected_version_one_wins(world: World, case: Case) -> None:
     request: Any = case.request(world)
@@ -171,9 +230,14 @@ def test_of_two_with_one_expected_version_one_wins(world: World, case: Case) -> 
     signatures = ("by-alpha", "by-omega")
     requests = [signed(request, by) for by in signatures]
     answers = together([partial(world.call, case.method, r) for r in requests])
-    failures = [answer for answer in answers if isinstance(answer, BaseException)]
-    assert len(failures) == 1
-    assert isinstance(failures[0], FloecatError)
+    (failure,) = [answer for answer in answers if isinstance(answer, BaseException)]
+    if removes_whole(case):
+        assert isinstance(failure, NotFoundError), failure
+        assert failure.reason.endswith("_NOT_FOUND")
+    else:
+        assert isinstance(failure, PreconditionFailedError), failure
+        assert failure.reason == "PRECONDITION_FAILED"
+        assert failure.current.version == 2
     (winner,) = [place for place, a in enumerate(answers) if not isinstance(a, BaseException)]
     answer: Any = answers[winner]
     shown = [field.name for field in answer.DESCRIPTOR.fields if field.name != "meta"]

@@ -11,7 +11,7 @@ from tests.support.catalog import World
 from tests.support.threads import together
 
 from ai.floedb.floecat.catalog import catalog_pb2, namespace_pb2, table_pb2
-from floecat.errors import FloecatError
+from floecat.errors import AlreadyExistsError
 
 RACES = 1000 if os.environ.get("SOAK") else 60
 
@@ -133,5 +133,5 @@ def test_a_name_has_one_owner(world: World) -> None:
     owners = [answer for answer in answers if not isinstance(answer, BaseException)]
     refused = [answer for answer in answers if isinstance(answer, BaseException)]
     assert len(owners) == 1
-    assert all(isinstance(error, FloecatError) for error in refused)
+    assert all(isinstance(error, AlreadyExistsError) for error in refused), refused
     assert world.findings() == []

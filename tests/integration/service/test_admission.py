@@ -78,7 +78,7 @@ class Busy:
         running = self.stub.CreateCatalog.future(CREATE)
         assert self.handler.begun.acquire(timeout=SOON)
         waiting = self.stub.CreateCatalog.future(CREATE)
-        until(lambda: self.server._unary._places._value == 0)
+        until(lambda: self.server._unary._places.qsize() == 0)
         return [running, waiting]
 
     def heard(self) -> None:

@@ -3,9 +3,11 @@
 import hashlib
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import grpc
 import pytest
+from tests.support.service import connected, running_service
 
 import floecat
 from ai.floedb.floecat.catalog import (
@@ -26,11 +28,13 @@ SMALL = b"small"
 
 @pytest.fixture
 def table_id(clients: floecat.GrpcClients, request: pytest.FixtureRequest) -> ResourceId:
+    return new_table(clients, request.node.name)
+
+
+def new_table(clients: floecat.GrpcClients, name: str) -> ResourceId:
     """A table of the test's own, with snapshot 7."""
     catalogs = clients.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest()).catalogs
-    spec = namespace_pb2.NamespaceSpec(
-        catalog_id=catalogs[0].resource_id, display_name=request.node.name
-    )
+    spec = namespace_pb2.NamespaceSpec(catalog_id=catalogs[0].resource_id, display_name=name)
     made = clients.namespaces.CreateNamespace(namespace_pb2.CreateNamespaceRequest(spec=spec))
     table = table_pb2.TableSpec(namespace_id=made.namespace.resource_id, display_name="t")
     created = clients.tables.CreateTable(table_pb2.CreateTableRequest(spec=table)).table
@@ -103,6 +107,43 @@ def test_a_stream_that_breaks_off_leaves_nothing(
         read(clients, table_id, "large")
     clients.snapshots.WriteSnapshotAttachment(pieces(table_id, SMALL, 100))
     assert read(clients, table_id, "large") == SMALL
+
+
+def test_a_stream_that_brings_nothing_is_ended(tmp_path: Path) -> None:
+    """Else as many such streams as there are threads would keep everybody else out."""
+    over = threading.Event()
+
+    def silent(table_id: ResourceId) -> Iterator[Piece]:
+        yield Piece(table_id=table_id, snapshot_id=7, name="large")
+        over.wait(30)
+
+    settings = {"server_streams_idle": "200ms", "server_threads_streams": "2"}
+    with running_service(tmp_path, **settings) as service, connected(service) as clients:
+        table_id = new_table(clients, "silent")
+        with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+            stub = snapshot_pb2_grpc.SnapshotServiceStub(channel)
+            calls = [stub.WriteSnapshotAttachment.future(silent(table_id)) for _ in range(6)]
+            for call in calls:
+                assert call.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+                assert "nothing for 0.2 s" in call.details()
+            over.set()
+        clients.snapshots.WriteSnapshotAttachment(pieces(table_id, SMALL, 100))
+        assert read(clients, table_id, "large") == SMALL
+    assert not [t for t in threading.enumerate() if t.name == "floecat-upload"]
+
+
+def test_a_slow_stream_is_not_ended(tmp_path: Path) -> None:
+    running = running_service(tmp_path, server_streams_idle="1s")
+    with running as service, connected(service) as clients:
+        table_id = new_table(clients, "slow")
+
+        def slow() -> Iterator[Piece]:
+            for piece in pieces(table_id, SMALL, 1):
+                threading.Event().wait(0.3)
+                yield piece
+
+        clients.snapshots.WriteSnapshotAttachment(slow())
+        assert read(clients, table_id, "large") == SMALL
 
 
 def test_only_the_first_message_says_what_it_is(

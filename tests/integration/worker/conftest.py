@@ -8,9 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 from examples.parquet_folder_connector import ParquetFolderConnector
 from tests.support.control_plane import Script, serving_script
+from tests.support.logs import log_everything
 from tests.support.working import CountingFactory, Working, folder_opener, working
 
 from floecat.worker.control import ControlPlane
+
+
+@pytest.fixture(autouse=True)
+def _logs() -> None:
+    log_everything()
 
 
 @pytest.fixture

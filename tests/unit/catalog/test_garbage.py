@@ -14,6 +14,7 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import (
 )
 from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.common.common_pb2 import IdempotencyKey
+from floecat.catalog import keys
 from floecat.catalog.garbage import DEFAULT_GRACE, GarbageCollector
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.references import references_of
@@ -168,3 +169,27 @@ def test_blobs_of_other_rooms_are_left_alone(world: World, clock: FakeClock) -> 
     GarbageCollector(world.stores, timedelta(0)).collect()
     assert GarbageCollector(world.stores, timedelta(0)).collect().blobs == 0
     assert len(blobs(world)) == 1
+
+
+def test_batches_find_what_one_pass_would(world: World, clock: FakeClock) -> None:
+    """However few blobs are looked at together, the same are deleted, remembered and forgotten."""
+    its_table = table(world)
+    for number in range(9):
+        world.snapshot(its_table, number, attachments={"large": LARGE})
+    gone = range(0, 9, 2)
+    for number in gone:
+        delete = DeleteSnapshotRequest(table_id=its_table.resource_id, snapshot_id=number)
+        world.call("SnapshotService/DeleteSnapshot", delete)
+    world.stores.kv.commit(
+        [Put(keys.garbage(name), clock().isoformat().encode(), ABSENT) for name in ("a", "zzz")]
+    )
+    collector = GarbageCollector(world.stores, batch=2)
+    first = collector.collect()
+    assert (first.blobs, first.waiting, first.deleted) == (9, len(gone), 0)
+    assert len(world.stores.kv.scan(keys.GARBAGE, limit=100)) == len(gone)
+    clock.advance(seconds=DEFAULT_GRACE.total_seconds() + 1)
+    assert collector.collect(dry_run=True).deleted == len(gone)
+    assert collector.collect().deleted == len(gone)
+    assert collector.collect().blobs == 9 - len(gone)
+    assert not world.stores.kv.scan(keys.GARBAGE, limit=100)
+    assert world.findings() == []

@@ -129,3 +129,35 @@ def test_ids_may_be_any_64_bits(world: World, table: table_pb2.Table) -> None:
     for number in (-(2**63), 0, 2**63 - 1):
         world.snapshot(table, number)
         assert get(world, table, snapshot_id=number).snapshot_id == number
+
+
+@pytest.mark.parametrize("key", ["", "once"])
+def test_an_upload_to_nothing_keeps_nothing(world: World, table: table_pb2.Table, key: str) -> None:
+    upload = snapshot_pb2.WriteSnapshotAttachmentRequest(
+        table_id=table.resource_id, snapshot_id=1, name="large", data=b"x" * 100_000
+    )
+    upload.idempotency.key = key
+    with pytest.raises(NotFoundError):
+        world.call("SnapshotService/WriteSnapshotAttachment", upload)
+    assert not world.stores.blobs.list(limit=1)
+    world.snapshot(table, 1)
+    first = world.call("SnapshotService/WriteSnapshotAttachment", upload)
+    if key:
+        assert world.call("SnapshotService/WriteSnapshotAttachment", upload) == first
+
+
+def test_pages_of_large_snapshots_read_what_they_show(world: World, table: table_pb2.Table) -> None:
+    for number in range(5):
+        world.snapshot(table, number, upstream_created_at=at(number), schema_json="x" * 1_400_000)
+    seen: list[int] = []
+    request = snapshot_pb2.ListSnapshotsRequest(
+        table_id=table.resource_id, page=PageRequest(page_size=4)
+    )
+    while True:
+        listed = world.call("SnapshotService/ListSnapshots", request)
+        assert len(listed.snapshots) <= 2
+        seen += [snapshot.snapshot_id for snapshot in listed.snapshots]
+        request.page.page_token = listed.page.next_page_token
+        if not request.page.page_token:
+            break
+    assert seen == [4, 3, 2, 1, 0]

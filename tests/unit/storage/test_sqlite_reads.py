@@ -51,6 +51,29 @@ def put(store: SqliteKeyValueStore, value: int, key: Key = COUNTER) -> None:
     store.commit([Put(key, b"%d" % value, ANY)])
 
 
+@pytest.mark.parametrize("read", [by_get, by_scan])
+def test_a_glance_is_of_one_moment_until_the_file_is_read(
+    store: SqliteKeyValueStore, path: Path, read: Read
+) -> None:
+    put(store, 1)
+    kept = read(store)
+    other = SqliteKeyValueStore(path, options=UNSYNCED)
+    with store.glance():
+        assert read(store) is kept
+        put(other, 2)
+        assert read(store) is kept
+        store.get(Key("never", "read"))  # comes from the file, so what was kept is older
+        seen = read(store)
+        assert seen is not None
+        assert seen.value == b"2"
+    put(other, 3)
+    with store.glance():
+        seen = read(store)
+        assert seen is not None
+        assert seen.value == b"3"
+    other.close()
+
+
 @pytest.mark.parametrize("read", READS)
 def test_what_was_read_is_kept_until_its_key_is_written(
     store: SqliteKeyValueStore, read: Read

@@ -20,8 +20,10 @@ from floecat.reconciler.store.queue import ReadyQueue
 from floecat.reconciler.transactions import Transaction, transact
 from floecat.storage.kv.port import Key, KeyValueStore, Record
 
-_CHILDREN: Final = 12
-"""Children per commit: each takes a few operations, and a commit has a hundred."""
+_CHILDREN: Final = 40
+"""Children per commit. Each is a record and a row of the queue, and a commit has a hundred."""
+_CHILDREN_IN_LANES: Final = 20
+"""The same if they have lanes, which are two rows more."""
 _STOPPED: Final = 5
 """Children told per commit that they are cancelled: each may have a lane, and children."""
 
@@ -114,7 +116,10 @@ class Background:
             tx.delete(row)
             return True
         cursor = StoredExpansion.FromString(value)
-        for planned, offset in self._plans.read(parent.plan, cursor.offset, _CHILDREN):
+        page = self._plans.read(parent.plan, cursor.offset, _CHILDREN)
+        for made, (planned, offset) in enumerate(page):
+            if planned.lane and made >= _CHILDREN_IN_LANES:
+                break
             child = StoredJob(
                 job_id=child_id(job_id, cursor.next_ordinal),
                 account_id=account,

@@ -4,6 +4,7 @@ Must not know any backend. The limits are DynamoDB's, so that nothing works on o
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -104,6 +105,15 @@ class KeyValueStore(Protocol):
         `after` is exclusive and in the direction of the scan. Fewer than `limit` records mean that
         there were no more. Each record is read at its own instant; one that was there throughout is
         neither missed nor repeated by paging with `after`.
+        """
+        ...
+
+    def glance(self) -> AbstractContextManager[None]:
+        """Reads that belong together, on this thread: for an answer that needs several of them.
+
+        Inside, a read sees at least every commit that had returned when the glance began, and no
+        read sees less than the one before it; but it needn't see what others have committed since.
+        So a backend that has to ask whether what it remembers still holds may ask less often.
         """
         ...
 

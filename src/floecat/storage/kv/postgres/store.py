@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
@@ -92,6 +93,9 @@ class PostgresKeyValueStore:
         statement = sql.SCAN_REVERSE if reverse else sql.SCAN
         rows = self._rows(statement, (digest, low, high, self._now(), limit))
         return [_record(row) for row in rows]
+
+    def glance(self) -> AbstractContextManager[None]:
+        return nullcontext()  # nothing is remembered, so nothing needs to be asked
 
     def commit(self, operations: Sequence[Operation]) -> None:
         keys = checked_operations(operations)

@@ -8,6 +8,9 @@ Our own commits move it on as well, but say what they touched, so that the rest 
 writer's own `data_version` then tells whether somebody else's commit came between: it doesn't move
 on for commits of the writer itself.
 
+Within a glance it is asked once for all that is found here, and anew whenever something had to be
+read from the file: what was kept is then older than what was read.
+
 Records that expire aren't kept: time changes what a read of them gives, and no version tells.
 """
 
@@ -36,6 +39,13 @@ class ScanBounds(NamedTuple):
     reverse: bool
 
 
+class _Here(threading.local):
+    """What a thread knows in its glance."""
+
+    glancing = False
+    version = _NEVER
+
+
 class KeptReads:
     """Records and scans as of one version of the file. Any thread may call any method."""
 
@@ -43,13 +53,43 @@ class KeptReads:
         self._connections = connections
         self._limit = limit_bytes
         self._changing = threading.Lock()
+        self._here = _Here()
         self._version = _NEVER
         self._writer_version = _NEVER
         self._bytes = 0
         self._records: dict[Key, Record] = {}
         self._scans: dict[str, dict[ScanBounds, Sequence[Record]]] = {}
 
+    def __enter__(self) -> None:
+        """Begin a glance on this thread."""
+        self._here.version = _NEVER
+        self._here.glancing = True
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self._here.version = _NEVER
+        self._here.glancing = False
+
+    def find_glanced(self, key: Key) -> Record | None:
+        """A record that was kept of the version which this thread's glance is of."""
+        of_glance = self._here.version == self._version != _NEVER
+        return self._records.get(key) if of_glance else None
+
     def version(self) -> int:
+        """The version of the file now, or at an earlier moment of this thread's glance."""
+        here = self._here
+        if here.version == self._version != _NEVER:
+            return here.version
+        seen = self._ask()
+        if here.glancing:
+            here.version = seen
+        return seen
+
+    def reading(self) -> None:
+        """Something is being read from the file, so what is kept may be older from now on."""
+        self._here.version = _NEVER
+
+    def _ask(self) -> int:
         """The version of the file now. What was kept of an older one is forgotten.
 
         While a commit of ours is being finished it isn't: then nothing is found and nothing kept.

@@ -1,6 +1,7 @@
 """The SQLite backend: each operation is one prepared statement that also tests its expectation."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -49,11 +50,15 @@ class SqliteKeyValueStore:
         self._kept = KeptReads(self._connections, chosen.kept_bytes)
 
     def get(self, key: Key) -> Record | None:
+        glanced = self._kept.find_glanced(key)
+        if glanced is not None:
+            return glanced
         with self._translated:
             version = self._kept.version()
             (kept,) = self._kept.find(version, (key,))
             if kept is not None:
                 return kept
+            self._kept.reading()
             record = self._get(key, checked_key(key))
             if record is not None:
                 self._kept.keep(version, [record])
@@ -65,6 +70,7 @@ class SqliteKeyValueStore:
             found = self._kept.find(version, keys)
             if None in found:
                 missing = [place for place, record in enumerate(found) if record is None]
+                self._kept.reading()
                 read = self._get_many([keys[place] for place in missing])
                 for place, record in zip(missing, read, strict=True):
                     found[place] = record
@@ -86,9 +92,13 @@ class SqliteKeyValueStore:
             kept = self._kept.find_scan(version, partition, bounds)
             if kept:
                 return kept
+            self._kept.reading()
             records = self._scan(partition, bounds)
             self._kept.keep_scan(version, partition, bounds, records)
             return records
+
+    def glance(self) -> AbstractContextManager[None]:
+        return self._kept
 
     def commit(self, operations: Sequence[Operation]) -> None:
         keys = checked_operations(operations)

@@ -1,0 +1,149 @@
+"""How jobs are described to people."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from ai.floedb.floecat.reconciler import reconciler_pb2
+from ai.floedb.floecat.reconciler.reconciler_pb2 import (
+    JobFailure,
+    ReconcileCounters,
+    ReconcileJob,
+    ReconcileJobKind,
+    ReconcileJobState,
+    ReconcileJobTarget,
+)
+from floecat.cli.descriptions import in_full
+from floecat.client.names import format_name
+from floecat.clock import utc_now
+
+MODES: Final = {
+    reconciler_pb2.METADATA_ONLY: "metadata-only",
+    reconciler_pb2.CAPTURE_ONLY: "capture-only",
+    reconciler_pb2.METADATA_AND_CAPTURE: "metadata-and-capture",
+}
+ENDED: Final = frozenset(
+    {
+        reconciler_pb2.RJS_SUCCEEDED,
+        reconciler_pb2.RJS_FAILED,
+        reconciler_pb2.RJS_CANCELLED,
+    }
+)
+_KINDS: Final = {
+    reconciler_pb2.PLAN_CONNECTOR: "run",
+    reconciler_pb2.PLAN_TABLE: "table",
+    reconciler_pb2.PLAN_VIEW: "view",
+    reconciler_pb2.PLAN_SNAPSHOT: "snapshot",
+    reconciler_pb2.EXEC_FILE_GROUP: "files",
+    reconciler_pb2.FINALIZE_SNAPSHOT_CAPTURE: "finalize",
+}
+STYLES: Final = {
+    reconciler_pb2.RJS_RUNNING: "cyan",
+    reconciler_pb2.RJS_SUCCEEDED: "green",
+    reconciler_pb2.RJS_FAILED: "red",
+    reconciler_pb2.RJS_CANCELLED: "yellow",
+    reconciler_pb2.RJS_CANCELLING: "yellow",
+}
+
+
+def state_text(job: ReconcileJob) -> str:
+    """Where a job stands, in a word or two."""
+    word = ReconcileJobState.Name(job.state).removeprefix("RJS_").lower()
+    if job.degraded:
+        return "degraded"
+    if job.outcome_reason == reconciler_pb2.JOR_OBSOLETE:
+        return "skipped"
+    return f"{word}, attempt {job.attempt}" if _is_tried_again(job) else word
+
+
+def _is_tried_again(job: ReconcileJob) -> bool:
+    return job.attempt > 1 and job.state not in ENDED
+
+
+def job_text(job: ReconcileJob) -> str:
+    """What a job is about, in a few words."""
+    return f"{_KINDS.get(job.kind, ReconcileJobKind.Name(job.kind))} {target_text(job.target)}"
+
+
+def target_text(target: ReconcileJobTarget) -> str:
+    """What something is about: the relation, and its snapshot."""
+    name = format_name([*target.source.namespace.segments, target.source.name])
+    snapshot = f" @{target.snapshot_id}" if target.HasField("snapshot_id") else ""
+    group = f" {target.file_group_id}" if target.file_group_id else ""
+    return f"{name if target.source.name else ''}{snapshot}{group}".strip()
+
+
+def counters_text(counters: ReconcileCounters) -> list[str]:
+    """What was done, a line per sort of thing."""
+    return [line for line in _counter_lines(counters) if line]
+
+
+def _counter_lines(counters: ReconcileCounters) -> Iterable[str]:
+    done = counters.jobs_succeeded + counters.jobs_skipped
+    yield _line("jobs", counters.jobs_total, f"{done} done", counters.jobs_failed, "failed")
+    yield _line("tables", counters.tables_scanned, "", counters.tables_changed, "changed")
+    yield _line("views", counters.views_scanned, "", counters.views_changed, "changed")
+    yield _line("snapshots recorded", counters.snapshots_processed)
+    yield _line("snapshots captured", counters.stats_processed)
+    yield _line("files", counters.files_total, f"{counters.files_completed} done",
+                counters.files_reused, "used again")  # fmt: skip
+    yield _line("files failed", counters.files_failed)
+    yield _line("rows", counters.rows_processed)
+
+
+def _line(what: str, count: int, done: str = "", more: int = 0, word: str = "") -> str:
+    if not count:
+        return ""
+    notes = [note for note in (done, f"{more} {word}" if more else "") if note]
+    return f"{count} {what}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def failure_lines(failures: Iterable[JobFailure]) -> list[str]:
+    """Why things failed, a line each."""
+    return [f"{_failed_part(failure)}: {failure.message}" for failure in failures]
+
+
+def _failed_part(failure: JobFailure) -> str:
+    kind = _KINDS.get(failure.kind, "part")
+    return f"{kind} {target_text(failure.target)}".strip()
+
+
+def job_fields(job: ReconcileJob) -> dict[str, str | list[str]]:
+    """What a block about a job says."""
+    return {
+        "job": job.job_id.id,
+        "about": job_text(job),
+        "state": state_text(job),
+        "message": job.message,
+        "mode": f"{MODES.get(job.mode, '')}{', full' if job.full_rescan else ', incremental'}",
+        "part of": job.root_job_id.id if job.root_job_id.id != job.job_id.id else "",
+        "worker": job.executor_id,
+        "attempt": f"{job.attempt} of {job.max_attempts}" if job.attempt else "",
+        "created": in_full(job.created_at),
+        "due": in_full(job.due_at),
+        "started": in_full(job.started_at),
+        "finished": in_full(job.finished_at),
+        "took": took(job),
+        "done": counters_text(job.counters),
+        "failures": failure_lines(job.failures),
+    }
+
+
+def took(job: ReconcileJob) -> str:
+    """How long a job has been at it, or was."""
+    if not job.HasField("started_at"):
+        return ""
+    started = job.started_at.ToDatetime(UTC)
+    ended: datetime = job.finished_at.ToDatetime(UTC) if job.HasField("finished_at") else utc_now()
+    return span_text((ended - started).total_seconds())
+
+
+def span_text(seconds: float) -> str:
+    """A length of time, as short as it can be said."""
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,275 @@
+"""`floecat connector trigger` and what follows it: runs, their jobs, and how they go."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, PageRequest, ResourceId
+from ai.floedb.floecat.connector.connector_pb2 import StartCaptureRequest
+from ai.floedb.floecat.reconciler import reconciler_pb2
+from ai.floedb.floecat.reconciler.reconciler_pb2 import (
+    CancelReconcileJobRequest,
+    GetReconcileJobRequest,
+    GetReconcileJobTreeRequest,
+    ListReconcileJobsRequest,
+    ReconcileJob,
+    ReconcileJobNode,
+)
+from floecat.cli import options
+from floecat.cli import run_options as parts
+from floecat.cli.connection import connected
+from floecat.cli.connector_options import Mode, known_mode
+from floecat.cli.descriptions import lately
+from floecat.cli.output import draw, note, print_done, print_fields, print_items, print_message
+from floecat.cli.pages import fetch_all
+from floecat.cli.run_texts import (
+    MODES,
+    STYLES,
+    counters_text,
+    failure_lines,
+    job_fields,
+    job_text,
+    state_text,
+    took,
+)
+from floecat.cli.run_views import run_view
+from floecat.cli.watching import watch
+from floecat.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from floecat.client.clients import GrpcClients
+
+_STATES: Final = reconciler_pb2.ReconcileJobState.items()
+PARTLY_DONE: Final = 8
+"""The exit code of a run that ended, but not with everything."""
+
+Name = Annotated[
+    str, typer.Argument(metavar="CONNECTOR", help="Its name or id.", show_default=False)
+]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.", show_default=False)]
+Wait = Annotated[bool, typer.Option("--wait", help="Show how it goes, and exit with how it ended.")]
+
+
+def trigger(
+    context: typer.Context,
+    name: Name,
+    full: parts.Full = False,
+    current: parts.Current = False,
+    latest_n: parts.LatestN = None,
+    snapshots: parts.Snapshots = None,
+    everything: parts.All = False,
+    mode: Mode = None,
+    capture: parts.Capture = None,
+    columns: parts.Columns = None,
+    namespaces: parts.Namespaces = None,
+    tables: parts.Tables = None,
+    views: parts.Views = None,
+    urgency: parts.Class = None,
+    lane: parts.Lane = None,
+    wait: Wait = False,
+    idempotency_key: options.IdempotencyKey = "",
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Run a connector now. An identical run that is still active is joined."""
+    selected = parts.selection(
+        current=current, latest_n=latest_n, snapshots=snapshots, everything=everything
+    )
+    with connected(context) as connection:
+        connector_id = connection.addresses.connector(name)
+        request = StartCaptureRequest(
+            connector_id=connector_id,
+            scope=parts.scope(connector_id, selected, namespaces, tables, views),
+            mode=known_mode(mode) if mode else reconciler_pb2.CAPTURE_MODE_UNSPECIFIED,
+            full_rescan=full,
+            execution_policy=parts.execution_policy(urgency, lane),
+            capture_policy=parts.capture_policy(capture, columns),
+            idempotency=IdempotencyKey(key=idempotency_key),
+        )
+        started = connection.clients.connectors.StartCapture(request)
+        if wait:
+            _wait(connection.clients, started.job_id, name, as_json=as_json)
+            return
+    if as_json:
+        print_message(started)
+        return
+    joined = "an identical run is active already: " if started.deduplicated else ""
+    print_done(f"{joined}job {started.job_id.id}")
+    note(f"see how it goes with: floecat connector job {started.job_id.id} --wait")
+
+
+def job(
+    context: typer.Context,
+    job_id: JobId,
+    wait: Wait = False,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Show one job, with everything below it added up."""
+    with connected(context) as connection:
+        wanted = _job_id(connection, job_id)
+        if wait:
+            _wait(connection.clients, wanted, "run", as_json=as_json)
+            return
+        request = GetReconcileJobRequest(job_id=wanted)
+        found = connection.clients.reconcile.GetReconcileJob(request)
+    if as_json:
+        print_message(found)
+    else:
+        print_fields(job_fields(found.job))
+
+
+def jobs(
+    context: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[CONNECTOR]", help="Only its runs.", show_default=False)
+    ] = None,
+    parent: Annotated[
+        str | None, typer.Option("--of", metavar="JOB", help="The parts of this job instead.")
+    ] = None,
+    states: Annotated[
+        list[str] | None,
+        typer.Option("--state", metavar="STATE", help="Only these, like failed. Repeatable."),
+    ] = None,
+    limit: options.Limit = 20,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """List runs, newest first; or the parts of one job."""
+    with connected(context) as connection:
+        request = ListReconcileJobsRequest(states=[_state(word) for word in states or ()])
+        if name:
+            request.connector_id.CopyFrom(connection.addresses.connector(name))
+        if parent:
+            request.parent_job_id.CopyFrom(_job_id(connection, parent))
+
+        def page(asked: PageRequest) -> Any:
+            request.page.CopyFrom(asked)
+            answer = connection.clients.reconcile.ListReconcileJobs(request)
+            return answer.jobs, answer.page
+
+        found = fetch_all(page, limit)
+    print_items(
+        found,
+        {
+            "JOB": lambda job: job.job_id.id,
+            "ABOUT": job_text,
+            "MODE": lambda job: MODES.get(job.mode, ""),
+            "STATE": state_text,
+            "DONE": _share,
+            "STARTED": lambda job: lately(job.started_at),
+            "TOOK": took,
+        },
+        as_json=as_json,
+    )
+
+
+def tree(
+    context: typer.Context,
+    job_id: JobId,
+    depth: Annotated[
+        int, typer.Option("--depth", min=0, metavar="N", help="Levels; 0 means all.")
+    ] = 0,
+    width: Annotated[
+        int, typer.Option("--each", min=0, metavar="N", help="Parts drawn of each job.")
+    ] = 50,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Draw a job with its parts."""
+    with connected(context) as connection:
+        request = GetReconcileJobTreeRequest(
+            job_id=_job_id(connection, job_id), max_depth=depth, max_children=width
+        )
+        found = connection.clients.reconcile.GetReconcileJobTree(request)
+    if as_json:
+        print_message(found)
+    else:
+        draw(_drawn(found.root))
+
+
+def cancel(
+    context: typer.Context,
+    job_id: JobId,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Shown with what is cancelled.")
+    ] = "",
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Stop a job and everything below it. What has ended stays as it is."""
+    with connected(context) as connection:
+        request = CancelReconcileJobRequest(job_id=_job_id(connection, job_id), reason=reason)
+        answer = connection.clients.reconcile.CancelReconcileJob(request)
+    if as_json:
+        print_message(answer)
+    else:
+        print_done(f"job {answer.job.job_id.id}: {state_text(answer.job)}")
+
+
+def add_runs(app: typer.Typer) -> None:
+    """Put these commands among a connector's."""
+    app.command(
+        epilog="Example: floecat connector trigger lake --full --all --mode metadata-only --wait"
+    )(trigger)
+    app.command(epilog="Example: floecat connector job 3f0c… --wait")(job)
+    app.command(epilog="Example: floecat connector jobs lake --state failed")(jobs)
+    app.command(epilog="Example: floecat connector tree 3f0c… --depth 2")(tree)
+    app.command(epilog="Example: floecat connector cancel 3f0c… --reason 'wrong catalog'")(cancel)
+
+
+def _wait(clients: "GrpcClients", job_id: ResourceId, name: str, *, as_json: bool) -> None:
+    try:
+        ended = watch(clients, job_id, run_view(name))
+    except KeyboardInterrupt:
+        note(f"it goes on: 'floecat connector job {job_id.id} --wait' looks again, ")
+        note(f"and 'floecat connector cancel {job_id.id}' stops it")
+        raise
+    if as_json:
+        print_message(ended)
+    else:
+        _print_end(name, ended)
+    if ended.state != reconciler_pb2.RJS_SUCCEEDED:
+        raise typer.Exit(1)
+    if ended.degraded:
+        raise typer.Exit(PARTLY_DONE)
+
+
+def _print_end(name: str, ended: ReconcileJob) -> None:
+    after = f" after {took(ended)}" if took(ended) else ""
+    message = f": {ended.message}" if ended.message else ""
+    print_done(f"{name} {state_text(ended)}{after}{message}")
+    print_fields({"done": counters_text(ended.counters)})
+    for line in failure_lines(ended.failures):
+        note(f"failed: {line}")
+
+
+def _job_id(connection: Any, text: str) -> ResourceId:
+    wanted: ResourceId = connection.addresses.job(text)
+    return wanted
+
+
+def _state(word: str) -> Any:
+    known = {name.removeprefix("RJS_").lower(): value for name, value in _STATES if value}
+    if word not in known:
+        raise InvalidArgumentError(f"--state {word}: there is {', '.join(known)}")
+    return known[word]
+
+
+def _share(job: ReconcileJob) -> str:
+    counters = job.counters
+    done = counters.jobs_succeeded + counters.jobs_failed + counters.jobs_cancelled
+    return f"{done + counters.jobs_skipped}/{counters.jobs_total}"
+
+
+def _drawn(node: ReconcileJobNode) -> "Tree":
+    from rich.text import Text  # noqa: PLC0415 - slow to import, and JSON doesn't need it
+    from rich.tree import Tree  # noqa: PLC0415 - as above
+
+    job = node.job
+    label = Text(f"{job_text(job)} ")
+    label.append(state_text(job), style=STYLES.get(job.state, "dim"))
+    if job.message and job.state != reconciler_pb2.RJS_SUCCEEDED:
+        label.append(f"  {job.message}", style="dim")
+    drawn = Tree(label, guide_style="dim")
+    drawn.children.extend(_drawn(child) for child in node.children)
+    if node.children_truncated:
+        drawn.add(Text("…", style="dim"))
+    return drawn

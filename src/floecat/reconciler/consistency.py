@@ -1,0 +1,125 @@
+"""Do the queue's rows agree with its jobs, and mirrors with relations? Read only.
+
+The same rules as the model tests assert, over a store of any size: one walk, and a look at what
+each row speaks of.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob, StoredLease
+from floecat.catalog import keys as catalog_keys
+from floecat.catalog.consistency import Finding, RecordCheck, findings
+from floecat.catalog.records import CatalogStores
+from floecat.catalog.references import references_of
+from floecat.reconciler import keys
+from floecat.reconciler.payloads import blob_ref
+from floecat.reconciler.states import LEASED, QUEUED, TERMINAL, WAITING
+from floecat.storage.kv.port import Key, Record
+
+
+class QueueCheck:
+    """Checks the queue's records."""
+
+    def __init__(self, stores: CatalogStores) -> None:
+        self._kv = stores.kv
+        self._blobs = stores.blobs
+        self._checks: Mapping[str, RecordCheck] = {
+            "job": self._job,
+            "ready": self._ready,
+            "parked": self._parked,
+            "lease": self._lease,
+            "lane": self._lane,
+            "expand": self._expansion,
+            "dedupe": self._dedupe,
+            "final": self._final,
+            "mirrors": self._mirror,
+        }
+
+    def run(self) -> Iterator[Finding]:
+        """Everything that doesn't match, as it is found."""
+        return findings(self._kv, self._checks)
+
+    def _job(self, record: Record) -> Iterator[str]:
+        job = StoredJob.FromString(record.value)
+        match job.state:
+            case state if state == QUEUED:
+                parked = bool(job.lane) and self._has(keys.parked(job))
+                if not (parked or self._has(keys.ready(job))):
+                    yield "is queued, but neither ready nor parked: nobody will run it"
+            case state if state in LEASED:
+                if not self._has(keys.lease(job.account_id, job.job_id)):
+                    yield "runs, but nobody has it"
+            case state if state == WAITING and job.children_total:
+                yield from self._waiting(job)
+        yield from self._payloads(record)
+
+    def _waiting(self, job: StoredJob) -> Iterator[str]:
+        open_rows = self._kv.scan(keys.open_partition(job.account_id, job.job_id), limit=1)
+        expanding = self._has(keys.expansion(job.account_id, job.job_id))
+        if not (open_rows or expanding or job.has_barrier):
+            yield "waits for children, but none of them is left"
+
+    def _payloads(self, record: Record) -> Iterator[str]:
+        for reference in references_of(record):
+            with self._blobs.open(blob_ref(reference)) as content:
+                if not content.read(1) and reference.size_bytes:
+                    yield f"names the blob {reference.uri}, which is empty"
+
+    def _ready(self, record: Record) -> Iterator[str]:
+        account = record.key.partition.split("/")[2]
+        job = self._find_job(account, keys.due_of(record.key.sort)[1])
+        if job is None or job.state != QUEUED or keys.ready(job) != record.key:
+            yield "is of a job that isn't queued there"
+
+    def _parked(self, record: Record) -> Iterator[str]:
+        _, account, lane = record.key.partition.split("/", 2)
+        job = self._find_job(account, keys.due_of(record.key.sort)[1])
+        if job is None or job.state != QUEUED:
+            yield "is of a job that isn't queued"
+        if not self._has(keys.lane(account, lane)):
+            yield "waits for a lane that nobody has"
+
+    def _lease(self, record: Record) -> Iterator[str]:
+        account = record.key.partition.split("/")[1]
+        held = StoredLease.FromString(record.value)
+        job = self._find_job(account, record.key.sort)
+        if job is None or job.state not in LEASED or job.epoch != held.epoch:
+            yield "is of a job that doesn't run under it"
+        if not self._has(keys.expiry(held.filed_ms, account, record.key.sort)):
+            yield "would never be found to have expired"
+
+    def _lane(self, record: Record) -> Iterator[str]:
+        account = record.key.partition.split("/")[1]
+        job = self._find_job(account, record.value.decode())
+        if job is None or job.state in TERMINAL:
+            yield "is held by a job that has ended"
+
+    def _expansion(self, record: Record) -> Iterator[str]:
+        account, job_id = record.key.sort.split("/")
+        if self._find_job(account, job_id) is None:
+            yield "is of a job that doesn't exist"
+
+    def _dedupe(self, record: Record) -> Iterator[str]:
+        account = record.key.partition.split("/")[1]
+        job = self._find_job(account, record.value.decode())
+        if job is None or job.state in TERMINAL:
+            yield "joins requests to a job that has ended"
+
+    def _final(self, record: Record) -> Iterator[str]:
+        _, account, table_id = record.key.partition.split("/")
+        FinalSnapshot.FromString(record.value)
+        if not self._has(catalog_keys.snapshot(account, table_id, int(record.key.sort))):
+            yield "is of a snapshot that doesn't exist"
+        yield from self._payloads(record)
+
+    def _mirror(self, record: Record) -> Iterator[str]:
+        """What it speaks of may be deleted by now: then the next run makes it anew."""
+        if record.key.sort.partition("/")[0] not in {"table", "view"} or not record.value:
+            yield "doesn't say what mirrors what"
+
+    def _find_job(self, account: str, job_id: str) -> StoredJob | None:
+        record = self._kv.get(keys.job(account, job_id))
+        return None if record is None else StoredJob.FromString(record.value)
+
+    def _has(self, key: Key) -> bool:
+        return self._kv.get(key) is not None
