@@ -104,6 +104,11 @@ class World:
             created = AccountRepository(self.stores).create(founder, request)
             self.account_id = created.account.resource_id.id
 
+    @property
+    def caller(self) -> Caller:
+        """The account, as the catalog knows it."""
+        return Caller(self.account_id, "tester")
+
     def call(self, method: str, request: Message, *, account_id: str = "") -> Any:
         """Call a handler as the server would, by `Service/Method`; a stream has one message."""
         service, _, name = method.partition("/")

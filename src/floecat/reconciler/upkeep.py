@@ -56,20 +56,20 @@ class Upkeep:
 
     def __init__(self, listed: list[Chore]) -> None:
         self._stopped = Event()
-        self._threads = [
+        self.threads = [
             Thread(target=self._run, args=(chore,), name=f"floecat-{chore.name}", daemon=True)
             for chore in listed
         ]
 
     def start(self) -> None:
         """Begin."""
-        for thread in self._threads:
+        for thread in self.threads:
             thread.start()
 
     def stop(self) -> None:
         """Finish the step under way and end."""
         self._stopped.set()
-        for thread in self._threads:
+        for thread in self.threads:
             thread.join()
 
     def _run(self, chore: Chore) -> None:

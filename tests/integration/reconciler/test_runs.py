@@ -1,0 +1,219 @@
+"""Starting, joining, looking at and cancelling runs."""
+
+import pytest
+from tests.support.catalog import World, outside
+from tests.support.reconciling import Reconciling, relation, table_chunk
+
+from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, PageRequest, ResourceId
+from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from floecat.bootstrap import services
+from floecat.errors import (
+    AbortedError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+)
+from floecat.settings.load import load_settings
+
+
+def test_an_identical_run_that_is_active_is_joined(plane: Reconciling) -> None:
+    first = plane.start(mode=messages.METADATA_ONLY)
+    assert plane.start(mode=messages.METADATA_ONLY) == first
+    assert plane.start(mode=messages.METADATA_ONLY, full_rescan=True) != first
+    plane.plan_connector(plane.lease().lease, [])
+    plane.plan_connector(plane.lease().lease, [])
+    assert plane.start(mode=messages.METADATA_ONLY) != first
+
+
+def test_a_key_is_answered_with_the_same_job(plane: Reconciling) -> None:
+    key = IdempotencyKey(key="nightly")
+    first = plane.start(mode=messages.METADATA_ONLY, idempotency=key)
+    plane.plan_connector(plane.lease().lease, [])
+    assert plane.start(mode=messages.METADATA_ONLY, idempotency=key) == first
+    with pytest.raises(AbortedError, match="another request"):
+        plane.start(mode=messages.METADATA_ONLY, full_rescan=True, idempotency=key)
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        (
+            messages.CaptureScope(views=[relation("a.v")], tables=[relation("a.t")]),
+            "leave the views",
+        ),
+        (messages.CaptureScope(), "which tables"),
+    ],
+)
+def test_capture_only_is_about_tables_that_are_named(
+    plane: Reconciling, scope: messages.CaptureScope, words: str
+) -> None:
+    with pytest.raises(InvalidArgumentError, match=words):
+        plane.start(mode=messages.CAPTURE_ONLY, scope=scope)
+
+
+def test_capture_only_of_a_table_that_isnt_there_is_no_work(plane: Reconciling) -> None:
+    scope = messages.CaptureScope(tables=[relation("sales.orders")])
+    job = plane.start(mode=messages.CAPTURE_ONLY, scope=scope)
+    plane.plan_connector(plane.lease().lease, ["sales.orders"])
+    assert plane.job(job).state == messages.RJS_SUCCEEDED
+    assert not plane.has_work()
+
+
+def test_capture_only_changes_no_metadata(plane: Reconciling) -> None:
+    plane.mirror("sales.orders", snapshots=[1])
+    scope = messages.CaptureScope(tables=[relation("sales.orders")])
+    plane.start(mode=messages.CAPTURE_ONLY, scope=scope)
+    plane.plan_connector(plane.lease().lease, ["sales.orders"])
+    chunk = table_chunk("orders", [1, 2], capture_snapshot_ids=[1])
+    plane.plan_table(plane.lease().lease, chunk)
+    leased = plane.lease()
+    assert leased.kind == messages.PLAN_SNAPSHOT
+    assert leased.target.snapshot_id == 1
+    known = plane.world.stores.kv.scan(
+        f"snapshot/{plane.world.account_id}/{leased.target.table_id.id}", limit=10
+    )
+    assert [row.key.sort for row in known] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        messages.SnapshotSelection(latest_n=0),
+        messages.SnapshotSelection(ids=messages.SnapshotIds()),
+    ],
+)
+def test_a_selection_selects_something(
+    plane: Reconciling, selection: messages.SnapshotSelection
+) -> None:
+    with pytest.raises(InvalidArgumentError):
+        plane.start(scope=messages.CaptureScope(snapshots=selection))
+
+
+def test_tables_that_dont_exist_arent_reconciled(plane: Reconciling) -> None:
+    nowhere = ResourceId(account_id=plane.world.account_id, id="nowhere")
+    with pytest.raises(NotFoundError):
+        plane.start(scope=messages.CaptureScope(table_ids=[nowhere]))
+
+
+def test_a_paused_connector_isnt_run(plane: Reconciling) -> None:
+    spec = connector_pb2.ConnectorSpec(state=connector_pb2.CS_PAUSED)
+    request = connector_pb2.UpdateConnectorRequest(connector_id=plane.connector, spec=spec)
+    plane.world.call("Connectors/UpdateConnector", request)
+    with pytest.raises(FailedPreconditionError, match="paused"):
+        plane.start()
+
+
+@pytest.mark.parametrize(
+    ("executor", "mode", "scope", "refused"),
+    [
+        ("remote-planner", messages.METADATA_ONLY, messages.CaptureScope(), True),
+        ("remote-default", messages.METADATA_ONLY, messages.CaptureScope(), True),
+        ("remote-snapshot-planner", messages.METADATA_ONLY, messages.CaptureScope(), False),
+        ("remote-snapshot-planner", messages.METADATA_AND_CAPTURE, messages.CaptureScope(), True),
+        ("remote-file-group", messages.METADATA_AND_CAPTURE, messages.CaptureScope(), True),
+        ("snapshot-finalize", messages.METADATA_AND_CAPTURE, messages.CaptureScope(), True),
+        (
+            "remote-file-group",
+            messages.METADATA_AND_CAPTURE,
+            messages.CaptureScope(views=[relation("a.v")]),
+            False,
+        ),
+    ],
+)
+def test_a_run_that_nobody_would_run_is_refused(
+    plane: Reconciling,
+    executor: str,
+    mode: "messages.CaptureMode.ValueType",
+    scope: messages.CaptureScope,
+    refused: bool,
+) -> None:
+    variable = f"FLOECAT_RECONCILER_EXECUTOR_{executor.upper().replace('-', '_')}_ENABLED"
+    settings = load_settings({variable: "false"}).settings.reconciler
+    stores = plane.world.stores
+    plane.world.services.update(
+        (service.name, handler)
+        for service, handler in services(stores, outside(stores), settings).handlers.items()
+    )
+    if refused:
+        with pytest.raises(FailedPreconditionError, match=executor):
+            plane.start(mode=mode, scope=scope)
+    else:
+        assert plane.start(mode=mode, scope=scope).id
+
+
+def test_cancelling_reaches_everything_below(plane: Reconciling) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, [f"sales.t{number}" for number in range(30)])
+    running = plane.lease()
+    request = messages.CancelReconcileJobRequest(job_id=root, reason="wrong catalog")
+    answer = plane.world.call("ReconcileControl/CancelReconcileJob", request)
+    assert answer.job.state == messages.RJS_CANCELLED
+    assert answer.job.message == "wrong catalog"
+    assert not plane.has_work()
+    plane.plan_table(running.lease, table_chunk("t0"))
+    assert plane.job(running.lease.job_id).state == messages.RJS_CANCELLED
+    listed = messages.ListReconcileJobsRequest(parent_job_id=root)
+    jobs = plane.world.call("ReconcileControl/ListReconcileJobs", listed).jobs
+    assert {job.state for job in jobs} == {messages.RJS_CANCELLED}
+    assert len(jobs) == 30
+    assert not plane.problems()
+
+
+def test_lists_come_in_pages_and_can_be_narrowed(plane: Reconciling) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, [f"sales.t{number}" for number in range(25)])
+    for _ in range(5):
+        plane.plan_table(plane.lease().lease, table_chunk("t"))
+    seen: list[str] = []
+    token = ""
+    while True:
+        request = messages.ListReconcileJobsRequest(
+            parent_job_id=root,
+            states=[messages.RJS_QUEUED],
+            page=PageRequest(page_size=7, page_token=token),
+        )
+        answer = plane.world.call("ReconcileControl/ListReconcileJobs", request)
+        assert len(answer.jobs) <= 7
+        seen += [job.job_id.id for job in answer.jobs]
+        token = answer.page.next_page_token
+        if not token:
+            break
+    assert len(seen) == len(set(seen)) == 20
+    roots = plane.world.call(
+        "ReconcileControl/ListReconcileJobs",
+        messages.ListReconcileJobsRequest(connector_id=plane.connector),
+    ).jobs
+    assert [job.job_id for job in roots] == [root]
+    assert roots[0].counters.jobs_total == 26
+    assert roots[0].counters.jobs_succeeded == 5
+
+
+def test_a_tree_says_what_it_leaves_out(plane: Reconciling) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, [f"sales.t{number}" for number in range(5)])
+    plane.spread()
+    request = messages.GetReconcileJobTreeRequest(job_id=root, max_children=3)
+    tree = plane.world.call("ReconcileControl/GetReconcileJobTree", request).root
+    assert len(tree.children) == 3
+    assert tree.children_truncated
+    whole = messages.GetReconcileJobTreeRequest(job_id=root)
+    assert not plane.world.call(
+        "ReconcileControl/GetReconcileJobTree", whole
+    ).root.children_truncated
+
+
+def test_old_runs_are_forgotten_as_the_account_wants(plane: Reconciling, world: World) -> None:
+    settings = messages.ReconcilerSettings()
+    settings.finished_retention.FromSeconds(3600)
+    request = messages.UpdateReconcilerSettingsRequest(settings=settings)
+    world.call("ReconcileControl/UpdateReconcilerSettings", request)
+    job = plane.start(mode=messages.METADATA_ONLY)
+    lease = plane.lease().lease
+    plane.plan_connector(lease, [])
+    assert plane.job(job).state == messages.RJS_SUCCEEDED
+    world.stores.clock.advance(seconds=3700)  # type: ignore[attr-defined]
+    while plane.store.expire(10):
+        pass
+    with pytest.raises(NotFoundError):
+        plane.job(job)
