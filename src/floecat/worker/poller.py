@@ -107,8 +107,9 @@ class RemoteReconcileExecutorPoller:
         return self._pause(answer)
 
     def _pause(self, answer: LeaseReconcileJobResponse) -> timedelta:
-        """As long as the service says. Just after a job, whose children may come at any moment,
-        half as long as it has been quiet.
+        """As long as the service says, or half as long as it has been quiet, if that is shorter.
+
+        Children of a job that has just ended may come at any moment.
         """
         told = answer.poll_after.ToTimedelta() if answer.HasField("poll_after") else None
         pause = min(told or self._settings.poll_every, _LONGEST_WAIT)

@@ -12,7 +12,7 @@ from ai.floedb.floecat.reconciler.executor_control_pb2 import (
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileJobState
 from floecat.errors import FloecatError
 from floecat.worker.backoff import Backoff
-from floecat.worker.control import ControlPlane
+from floecat.worker.control import Beat, ControlPlane
 from floecat.worker.errors import (
     ControlPlaneAwayError,
     LeaseLostError,
@@ -27,6 +27,10 @@ from floecat.worker.work import LeasedWork
 
 _PATIENCE: Final = timedelta(minutes=2)
 """How long a result is offered to a control plane that doesn't answer: it may be restarting."""
+
+
+_START_PATIENCE: Final = timedelta(seconds=10)
+"""How long to try to begin: the lease was given just now, and doesn't last much longer."""
 
 
 class JobRunner:
@@ -67,7 +71,7 @@ class JobRunner:
         self._complete(work, request, "handed-back", patience)
 
     def _worked(self, work: LeasedWork) -> str:
-        beat = self._control.start(work)
+        beat: Beat = self._patiently(work, lambda: self._control.start(work), _START_PATIENCE)
         if beat.cancel_requested:
             work.cancel()
         work.step("started", attempt=work.job.attempt)

@@ -112,8 +112,10 @@ class Walk:
             return {}
         try:
             return self.connector.table_revisions(namespace, names)
-        except (BrokenTableError, UpstreamGoneError):
-            return {}  # unknown: each of them is looked at
+        except ConnectorError as error:
+            # Unknown, so each of them is looked at, and says itself what is wrong.
+            self.work.log.info("no revisions", namespace=namespace, problem=error.message)
+            return {}
 
     def _is_of_one_namespace(self, error: ConnectorError) -> bool:
         match error:

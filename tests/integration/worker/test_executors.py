@@ -121,7 +121,23 @@ class NothingIsAllowed(OneNamespaceFails):
     error = PermanentUpstreamError("who are you?", UpstreamProblem.UNAUTHENTICATED)
 
 
+class RevisionsFail(ParquetFolderConnector):
+    """Can't tell what has changed."""
+
+    def table_revisions(self, namespace: Namespace, names: Any) -> Any:
+        raise TransientUpstreamError("too busy")
+
+
 class TestPlannerFailures:
+    def test_without_revisions_everything_is_looked_at(
+        self, control: ControlPlane, script: Script, lake: Path
+    ) -> None:
+        with working(control, folder_opener(Factory(RevisionsFail), lake)) as worker:
+            script.add(jobs.PLAN_CONNECTOR, connector_input(lake))
+            received = run(worker, script)
+        assert len(found(received)) == 3
+        assert {r.revision for chunk in received.chunks for r in chunk.tables} == {""}
+
     def test_one_namespace_doesnt_stop_the_others(
         self, control: ControlPlane, script: Script, lake: Path
     ) -> None:

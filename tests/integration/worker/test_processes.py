@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from tests.support.service import connected
 from tests.support.worker_process import eventually, worker_environment, worker_process
 
 import floecat
+from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.connector import connector_pb2
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from floecat.bootstrap import Floecat
@@ -62,8 +65,8 @@ def start(
     return job_of(clients, clients.reconcile.StartCapture(request).job_id)
 
 
-def job_of(clients: floecat.GrpcClients, job_id: object) -> messages.ReconcileJob:
-    request = messages.GetReconcileJobRequest(job_id=job_id)  # type: ignore[arg-type]  # an id
+def job_of(clients: floecat.GrpcClients, job_id: ResourceId) -> messages.ReconcileJob:
+    request = messages.GetReconcileJobRequest(job_id=job_id)
     return clients.reconcile.GetReconcileJob(request).job
 
 
@@ -192,9 +195,6 @@ def test_a_worker_ends_with_its_parent(
     service: Floecat, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """The parent is a shell that is killed, so that nobody tells the worker."""
-    import subprocess
-    import sys
-
     log = tmp_path / "worker.log"
     command = (
         f"{sys.executable} -m floecat.cli.main worker --server 127.0.0.1:{service.port} "

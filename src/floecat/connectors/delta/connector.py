@@ -26,7 +26,11 @@ from floecat.connectors.spi.capabilities import Capabilities
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.emitter import StatsProtoEmitter
-from floecat.connectors.spi.errors import BrokenTableError, UpstreamGoneError
+from floecat.connectors.spi.errors import (
+    BrokenTableError,
+    PermanentUpstreamError,
+    UpstreamGoneError,
+)
 from floecat.connectors.spi.records import (
     Namespace,
     ScanBundle,
@@ -102,7 +106,7 @@ class DeltaConnector(FloecatConnector):
         """From the listings of the logs; no file is read."""
         found: dict[str, str] = {}
         for name in names:
-            with suppress(BrokenTableError, UpstreamGoneError):
+            with suppress(BrokenTableError, PermanentUpstreamError, UpstreamGoneError):
                 found[name] = _revision(self._source.locate(namespace, name))
         return found
 
