@@ -90,7 +90,7 @@ def running_moto() -> Iterator[Moto]:
     _sort_scans()
     app = SerialApp(DomainDispatcherApplication(create_backend_app))
     server = make_server("127.0.0.1", 0, app, True, request_handler=_QuietHandler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield Moto(f"http://127.0.0.1:{server.server_port}", app)

@@ -130,7 +130,7 @@ class Resources(Generic[M, Spec]):
             return Change(
                 (
                     self.records.replace(account, stored, message, meta),
-                    *self._relocate(account, stored.message, home, message, new_home),
+                    *self._relocated(account, stored, home, message, new_home),
                     *kept,
                 ),
                 self._answer(response_type, message, meta, new_home),
@@ -215,6 +215,19 @@ class Resources(Generic[M, Spec]):
 
     def _join(self, account: str, home: Home, identifier: str) -> tuple[Operation, ...]:
         return adopted(account, home.parent, identifier) if home.parent else ()
+
+    def _relocated(
+        self, account: str, stored: Stored[M], home: Home, message: M, new_home: Home
+    ) -> tuple[Operation, ...]:
+        try:
+            return self._relocate(account, stored.message, home, message, new_home)
+        except AlreadyExistsError:
+            # A concurrent update may have given the name to this very resource after it was read:
+            # then this conflicts, and everything is decided anew, the precondition first.
+            identifier: str = message.resource_id.id  # type: ignore[attr-defined]  # as below
+            record = keys.resource(account, self._rules.kind, identifier)
+            self._stores.kv.commit([Check(record, stored.version)])
+            raise
 
     def _relocate(
         self, account: str, old: M, old_home: Home, new: M, new_home: Home

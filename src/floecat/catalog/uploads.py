@@ -21,7 +21,12 @@ from floecat.catalog.records import CatalogStores, next_meta
 from floecat.catalog.replay import is_remembered
 from floecat.catalog.tables import TableRepository, addressed_table
 from floecat.catalog.timeline import SnapshotIndex
-from floecat.errors import AlreadyExistsError, InvalidArgumentError, LimitExceededError
+from floecat.errors import (
+    AlreadyExistsError,
+    FloecatError,
+    InvalidArgumentError,
+    LimitExceededError,
+)
 from floecat.storage.kv.port import Check, Put
 
 MAX_ATTACHMENT_BYTES: Final = 1024 * 1024 * 1024
@@ -46,9 +51,7 @@ class AttachmentUploads:
             raise InvalidArgumentError("the stream is empty: its first message says what it is")
         table_id = addressed_table(caller, first.table_id)
         name = cleaned_name(first.name, "name")
-        # Before anything is kept; but under a key an earlier answer counts, whatever is there now.
-        if not is_remembered(self._stores, caller, first):
-            self._find_free(caller, first, name)
+        self._require_free(caller, first, name)
         blob = self._attachments.receive(caller.account_id, _pieces(caller, first, messages))
 
         def change() -> Change[WriteSnapshotAttachmentResponse]:
@@ -68,6 +71,16 @@ class AttachmentUploads:
 
         request = _as_one(first, blob)
         return self._mutations.run(caller, request, WriteSnapshotAttachmentResponse, change)
+
+    def _require_free(
+        self, caller: Caller, first: WriteSnapshotAttachmentRequest, name: str
+    ) -> None:
+        """Refuse before anything is kept; but under a key an earlier answer counts."""
+        try:
+            self._find_free(caller, first, name)
+        except FloecatError:
+            if not is_remembered(self._stores, caller, first):
+                raise
 
     def _find_free(
         self, caller: Caller, first: WriteSnapshotAttachmentRequest, name: str

@@ -13,7 +13,7 @@ from floecat.storage.blobs.memory import MemoryBlobStore
 from floecat.storage.kv.memory import MemoryKeyValueStore
 from floecat.storage.kv.port import KeyValueStore
 from floecat.storage.kv.postgres import PostgresKeyValueStore
-from floecat.storage.kv.sqlite import SqliteKeyValueStore
+from floecat.storage.kv.sqlite import SqliteKeyValueStore, SqliteOptions
 
 BACKENDS = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
@@ -30,7 +30,8 @@ def kv(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iter
         case "memory":
             store = MemoryKeyValueStore(clock=clock)
         case "sqlite":
-            store = SqliteKeyValueStore(tmp_path / "floecat.db", clock=clock)
+            options = SqliteOptions(synchronous="OFF")  # durability has tests of its own
+            store = SqliteKeyValueStore(tmp_path / "floecat.db", options=options, clock=clock)
         case _:
             server: Postgres = request.getfixturevalue("postgres")
             store = PostgresKeyValueStore(server.new_schema(), clock=clock)

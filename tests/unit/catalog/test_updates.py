@@ -1,5 +1,8 @@
 """Updates: masks, immutable fields, identities, and what a refusal says."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from tests.support.catalog import World
@@ -8,9 +11,14 @@ from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import catalog_pb2, namespace_pb2, table_pb2, view_pb2
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId
+from floecat.catalog.mutations import PreconditionFailedError
+from floecat.catalog.records import CatalogStores
 from floecat.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError
 from floecat.service.calls import Call
 from floecat.service.principals import Principal
+from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.storage.kv.memory import MemoryKeyValueStore
+from floecat.storage.kv.port import Key, Record
 
 
 def table_of(world: World) -> table_pb2.Table:
@@ -191,3 +199,36 @@ def test_catalog_names_are_unique_in_an_account_only(world: World) -> None:
     World(world.stores, account_id=other).catalog("lake")
     listed = world.call("CatalogService/ListCatalogs", catalog_pb2.ListCatalogsRequest())
     assert [catalog.display_name for catalog in listed.catalogs] == ["lake"]
+
+
+class InterruptedStore(MemoryKeyValueStore):
+    """Calls back once, before names are looked at."""
+
+    before_names: Callable[[], object] | None = None
+
+    def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
+        hook, self.before_names = self.before_names, None
+        if hook:
+            hook()
+        return super().get_many(keys)
+
+
+@pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "unguarded"])
+def test_a_name_that_the_same_update_took_meanwhile(guarded: bool) -> None:
+    """It is taken by the resource itself, which is no reason to refuse it."""
+    kv = InterruptedStore()
+    world = World(CatalogStores(kv, MemoryBlobStore()))
+    request = catalog_pb2.UpdateCatalogRequest(
+        catalog_id=world.catalog().resource_id, spec=catalog_pb2.CatalogSpec(display_name="new")
+    )
+    if guarded:
+        request.precondition.expected_version = 1
+    rename = partial(world.call, "CatalogService/UpdateCatalog", request)
+    kv.before_names = rename
+    if guarded:
+        with pytest.raises(PreconditionFailedError) as refusal:
+            rename()
+        assert refusal.value.current.version == 2
+    else:
+        assert rename().meta.version == 3
+    assert world.findings() == []

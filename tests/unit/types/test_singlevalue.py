@@ -1,6 +1,7 @@
 """Iceberg's single-value bytes: pyiceberg's where it is right, both ways, alone and in arrays."""
 
 import datetime as dt
+import math
 import struct
 import uuid
 from decimal import Decimal
@@ -75,6 +76,8 @@ def test_every_primitive_is_compared_with_pyiceberg() -> None:
 @given(st.sampled_from(sorted(PEER)).flatmap(lambda name: st.tuples(st.just(name), PEER[name][1])))
 def test_bytes_equal_pyicebergs(drawn: tuple[str, Any]) -> None:
     name, value = drawn
+    if isinstance(value, float) and math.isnan(value):
+        value = math.nan  # ours has one, pyiceberg as many as there are bits for
     theirs = conversions.to_bytes(PEER[name][0], value)
     assert encode_single_value(primitive(name), value) == theirs
 
