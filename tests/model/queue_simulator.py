@@ -122,12 +122,7 @@ class Simulation:
     def meddle(self) -> None:
         """What another process may do between two of our reads, or right before our commit."""
         work = (self.store.reclaim, self.store.expand, self.store.spread_cancellations)
-        self.random.choice((*work, self.renew_all))(5)
-
-    def renew_all(self, _limit: int) -> None:
-        """Heartbeats don't wait for anybody."""
-        for leased in list(self.held):
-            self._renew(leased)
+        self.random.choice(work)(5)
 
     def enqueue(self) -> None:
         policy = messages.ExecutionPolicy(

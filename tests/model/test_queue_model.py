@@ -58,7 +58,7 @@ def test_in_memory(seed: int) -> None:
 def test_on_sqlite(seed: int, tmp_path: Path) -> None:
     clock = FakeClock()
     quick = SqliteOptions(synchronous="OFF")  # whether the disk keeps it is tested elsewhere
-    with closing(SqliteKeyValueStore(tmp_path / "queue.db", quick, clock=clock)) as kv:
+    with closing(SqliteKeyValueStore(tmp_path / "queue.db", options=quick, clock=clock)) as kv:
         live(Simulation(kv, 1000 + seed, clock, check_every=10), STEPS)
 
 
@@ -134,7 +134,7 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 def test_whatever_happens() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         QueueMachine,
         settings=settings(
             max_examples=400 if SOAK else 40,
