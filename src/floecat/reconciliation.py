@@ -41,6 +41,7 @@ from floecat.reconciler.results.views import ViewPlans
 from floecat.reconciler.runs import CaptureRuns
 from floecat.reconciler.scheduler import Scheduler
 from floecat.reconciler.settings import ReconcilerSettingsRepository
+from floecat.reconciler.signals import Signals
 from floecat.reconciler.store.opening import JobStoreContext, open_job_store
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.upkeep import Upkeep, chores
@@ -71,7 +72,8 @@ def open_reconciliation(
 ) -> Reconciliation:
     """Everything that plans, leases, applies and finalizes."""
     account_settings = ReconcilerSettingsRepository(stores)
-    store = _job_store(settings, stores, account_settings)
+    signals = Signals()
+    store = _job_store(settings, stores, account_settings, signals)
     enabled = enabled_executors(settings.executors)
     runs = CaptureRuns(
         store,
@@ -102,7 +104,8 @@ def open_reconciliation(
     }
     ownership = Ownership(stores.kv, SCHEDULER, _SCHEDULER_SPAN, stores.clock)
     scheduler = Scheduler(stores, store, runs, account_settings, ownership)
-    upkeep = Upkeep(chores(store, settings.job_store.reclaim_interval, finalizer, scheduler))
+    listed = chores(store, settings.job_store.reclaim_interval, finalizer, scheduler, signals)
+    upkeep = Upkeep(listed)
     return Reconciliation(store, service, by_name, upkeep)
 
 
@@ -122,6 +125,7 @@ def _job_store(
     settings: ReconcilerSettings,
     stores: CatalogStores,
     account_settings: ReconcilerSettingsRepository,
+    signals: Signals,
 ) -> ReconcileJobStore:
     queue = settings.job_store
 
@@ -142,6 +146,7 @@ def _job_store(
         limits=limits,
         incarnation=incarnation_of(stores.kv),
         clock=stores.clock,
+        signals=signals,
     )
     return open_job_store(queue.backend, context)
 

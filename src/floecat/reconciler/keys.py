@@ -44,6 +44,13 @@ OPEN_SLICES: Final = 16
 READY_SLICES: Final = 4
 WORK_SLICES: Final = 4
 
+EXPANSIONS: Final = "expand/"
+CANCELLATIONS: Final = "cancel/"
+FINALIZATIONS: Final = (
+    f"ready/{messages.ReconcileJobKind.Name(messages.FINALIZE_SNAPSHOT_CAPTURE)}."
+)
+"""Areas that the service's own chores look at."""
+
 _LAST_MS: Final = 10**13
 
 

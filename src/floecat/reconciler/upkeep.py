@@ -1,15 +1,17 @@
 """What the reconciler does by itself, in threads of its own, until it is told to stop."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Final
 
 import structlog
 
+from floecat.reconciler import keys
 from floecat.reconciler.finalization import SnapshotFinalizeReconcileExecutor
 from floecat.reconciler.scheduler import Scheduler
+from floecat.reconciler.signals import Signals
 from floecat.reconciler.store.port import ReconcileJobStore
 
 _LOG: Final = structlog.get_logger(log="floecat.reconciler")
@@ -28,6 +30,8 @@ class Chore:
     every: float
     work: Callable[[], bool]
     """Does some of it; whether there is more."""
+    woken: Event = field(default_factory=Event)
+    """Set when there may be something to do before that."""
 
 
 def chores(
@@ -35,19 +39,29 @@ def chores(
     reclaim_interval: timedelta,
     finalizer: SnapshotFinalizeReconcileExecutor | None,
     scheduler: Scheduler,
+    signals: Signals,
 ) -> list[Chore]:
     """The queue's housekeeping, automatic runs, and finalization if it is enabled."""
     listed = [
-        Chore("expand", _SPREAD_SECONDS, lambda: store.expand(_PAGE) > 0),
         Chore(
-            "spread cancellations", _SPREAD_SECONDS, lambda: store.spread_cancellations(_PAGE) > 0
+            "expand",
+            _SPREAD_SECONDS,
+            lambda: store.expand(_PAGE) > 0,
+            signals.of(keys.EXPANSIONS),
+        ),
+        Chore(
+            "spread cancellations",
+            _SPREAD_SECONDS,
+            lambda: store.spread_cancellations(_PAGE) > 0,
+            signals.of(keys.CANCELLATIONS),
         ),
         Chore("reclaim", reclaim_interval.total_seconds(), lambda: store.reclaim(_PAGE) >= _PAGE),
         Chore("schedule", _SCHEDULE_SECONDS, scheduler.run_due),
         Chore("expire", _EXPIRE_SECONDS, lambda: store.expire(_PAGE) > 0),
     ]
     if finalizer is not None:
-        listed.append(Chore("finalize", _FINALIZE_SECONDS, finalizer.run_next))
+        woken = signals.of(keys.FINALIZATIONS)
+        listed.append(Chore("finalize", _FINALIZE_SECONDS, finalizer.run_next, woken))
     return listed
 
 
@@ -56,6 +70,7 @@ class Upkeep:
 
     def __init__(self, listed: list[Chore]) -> None:
         self._stopped = Event()
+        self._listed = listed
         self.threads = [
             Thread(target=self._run, args=(chore,), name=f"floecat-{chore.name}", daemon=True)
             for chore in listed
@@ -69,11 +84,18 @@ class Upkeep:
     def stop(self) -> None:
         """Finish the step under way and end."""
         self._stopped.set()
+        for chore in self._listed:
+            chore.woken.set()
         for thread in self.threads:
             thread.join()
 
     def _run(self, chore: Chore) -> None:
-        while not self._stopped.wait(chore.every):
+        while True:
+            chore.woken.wait(chore.every)
+            # Before the work: what comes up meanwhile is a reason to look again.
+            chore.woken.clear()
+            if self._stopped.is_set():
+                return
             try:
                 while chore.work() and not self._stopped.is_set():
                     pass

@@ -47,7 +47,7 @@ class RemotePlannerReconcileExecutor:
                 scope=Scope.of(given.scope, given.exclude),
                 work=work,
                 with_views=work.job.mode != CAPTURE_ONLY,
-                with_revisions=not work.job.full_rescan and work.job.mode != CAPTURE_ONLY,
+                with_revisions=work.job.mode != CAPTURE_ONLY,
             )
             chunks = bounded(found.counted(walk.parts()))
             spool = spooled(_Request, (_Request(lease=work.lease, chunk=chunk) for chunk in chunks))

@@ -89,6 +89,13 @@ def test_an_incremental_run_does_only_what_is_new(clients: floecat.GrpcClients, 
     assert len(snapshot_ids(clients, "lake.sales.items")) == 2
 
 
+def test_a_full_run_is_one_to_go_on_from(clients: floecat.GrpcClients, lake: Lake) -> None:
+    connector = create_connector(clients, lake)
+    capture(clients, connector, full=True)
+    assert capture(clients, connector).counters.jobs_total == 1, "nothing has changed since"
+    assert capture(clients, connector, full=True).counters.jobs_total > 1, "all is looked at"
+
+
 def test_history_is_as_asked_for(clients: floecat.GrpcClients, lake: Lake) -> None:
     connector = create_connector(clients, lake)
     upstream = [s.snapshot_id for s in lake.catalog.load_table("sales.orders").snapshots()]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from floecat.clock import Clock, utc_now
 from floecat.reconciler.jobs import JobLease, Outcome, QueueLimits, Report, Settled
+from floecat.reconciler.signals import SignallingKeyValueStore, Signals
 from floecat.reconciler.store.durable import DurableReconcileJobStore
 from floecat.storage.blobs.port import BlobStore
 from floecat.storage.kv.memory import MemoryKeyValueStore
@@ -24,8 +25,10 @@ class InMemoryReconcileJobStore(DurableReconcileJobStore):
         *,
         limits: QueueLimits | None = None,
         clock: Clock = utc_now,
+        signals: Signals | None = None,
     ) -> None:
-        super().__init__(MemoryKeyValueStore(clock=clock), blobs, limits=limits, clock=clock)
+        kv = SignallingKeyValueStore(MemoryKeyValueStore(clock=clock), signals or Signals())
+        super().__init__(kv, blobs, limits=limits, clock=clock)
         self._catalog = catalog
 
     def fence(self, lease: JobLease) -> tuple[Operation, ...]:

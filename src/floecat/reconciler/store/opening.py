@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from floecat.clock import Clock, utc_now
 from floecat.errors import InvalidSettingsError
 from floecat.reconciler.jobs import QueueLimits
+from floecat.reconciler.signals import SignallingKeyValueStore, Signals
 from floecat.reconciler.store.durable import DurableReconcileJobStore
 from floecat.reconciler.store.memory import InMemoryReconcileJobStore
 from floecat.reconciler.store.port import ReconcileJobStore
@@ -27,6 +28,8 @@ class JobStoreContext:
     incarnation: int = 1
     """Higher after every restored backup: epochs from before must not count."""
     clock: Clock = utc_now
+    signals: Signals = field(default_factory=Signals)
+    """Whoever in this process waits for what the queue writes; nobody has to be told."""
 
 
 JobStoreFactory: TypeAlias = Callable[[JobStoreContext], ReconcileJobStore]
@@ -48,7 +51,7 @@ def open_job_store(name: str, context: JobStoreContext) -> ReconcileJobStore:
 def durable(context: JobStoreContext) -> ReconcileJobStore:
     """Jobs in the key-value store, beside the catalog."""
     return DurableReconcileJobStore(
-        context.kv,
+        SignallingKeyValueStore(context.kv, context.signals),
         context.blobs,
         limits=context.limits,
         incarnation=context.incarnation,
@@ -59,5 +62,9 @@ def durable(context: JobStoreContext) -> ReconcileJobStore:
 def memory(context: JobStoreContext) -> ReconcileJobStore:
     """Jobs in this process, forgotten at exit."""
     return InMemoryReconcileJobStore(
-        context.kv, context.blobs, limits=context.limits, clock=context.clock
+        context.kv,
+        context.blobs,
+        limits=context.limits,
+        clock=context.clock,
+        signals=context.signals,
     )
