@@ -1,6 +1,6 @@
 """A small Iceberg catalog of a test's own, and a service that mirrors it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -38,6 +38,23 @@ class Lake:
     def append(self, name: str) -> None:
         """One more snapshot."""
         self.catalog.load_table(name).append(ROWS)
+
+    def copy(self, name: str, copies: Iterable[str]) -> None:
+        """The same table under more names: much quicker than writing it again."""
+        location = self.catalog.load_table(name).metadata_location
+        for copy in copies:
+            self.catalog.create_namespace_if_not_exists(copy.rpartition(".")[0])
+            self.catalog.register_table(copy, location)
+
+    def table_names(self) -> list[str]:
+        """Every table there is."""
+        found = [self.catalog.list_tables(space) for space in self.catalog.list_namespaces()]
+        return [".".join(identifier) for tables in found for identifier in tables]
+
+    def snapshot_ids(self) -> list[int]:
+        """Every snapshot of every table; tables that are copies share theirs."""
+        tables = [self.catalog.load_table(name) for name in self.table_names()]
+        return [snapshot.snapshot_id for table in tables for snapshot in table.snapshots()]
 
 
 @contextmanager

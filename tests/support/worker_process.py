@@ -6,12 +6,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from tests.support.lake import Lake
 
-from floecat.bootstrap import Floecat
-
 ROOT = Path(__file__).parents[2]
+
+
+class Service(Protocol):
+    """Whatever listens on this machine."""
+
+    @property
+    def port(self) -> int: ...
 
 
 def worker_environment(lake: Lake, folder: Path, **settings: str) -> dict[str, str]:
@@ -31,7 +37,7 @@ def worker_environment(lake: Lake, folder: Path, **settings: str) -> dict[str, s
 
 @contextmanager
 def worker_process(
-    service: Floecat,
+    service: Service,
     environment: Mapping[str, str],
     log: Path,
     *,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ai.floedb.floecat.reconciler.reconciler_pb2_grpc import ReconcileControlStub
 
 
+_FIRST_RECONNECT_MS: Final = 200
+_LAST_RECONNECT_MS: Final = 2000
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -97,6 +99,9 @@ class GrpcClients:
             options=(
                 ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
                 ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+                # By default a service that is back is found up to two minutes later.
+                ("grpc.initial_reconnect_backoff_ms", _FIRST_RECONNECT_MS),
+                ("grpc.max_reconnect_backoff_ms", _LAST_RECONNECT_MS),
             ),
         )
         headers = dict(options.headers)

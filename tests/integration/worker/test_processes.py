@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
+from tests.support.aftermath import check_exact
 from tests.support.lake import Lake, create_connector, mirroring
 from tests.support.service import connected
 from tests.support.worker_process import eventually, worker_environment, worker_process
@@ -104,6 +105,7 @@ def test_a_worker_killed_at_any_step_is_replaced(
         assert doomed.returncode == -signal.SIGKILL
     with worker_process(service, environment, log):
         check_complete(clients, job)
+    check_exact(tmp_path, lake)
 
 
 def test_a_worker_that_is_told_to_stop_leaves_nothing_behind(
