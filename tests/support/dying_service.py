@@ -10,13 +10,15 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-import floecat.bootstrap
+from floecat import bootstrap
+from floecat.catalog.records import CatalogStores
 from floecat.cli.main import main
+from floecat.settings.model import Settings
 from floecat.storage.blobs.port import BlobStore, BlobWriter
 from floecat.storage.kv.port import Delete, KeyValueStore, Operation, Put
 
@@ -112,20 +114,18 @@ class DyingBlobStore:
 def die_at(point: Point) -> None:
     """Wrap the stores that this process is going to open."""
     death = Death(point)
-    open_kv = floecat.bootstrap.open_key_value_store
-    open_blobs = floecat.bootstrap.open_blob_store
+    open_stores = bootstrap.open_stores
 
-    def dying_kv(config: Any) -> Any:
-        return DyingKeyValueStore(open_kv(config), death)
+    def dying(settings: Settings, opened: ExitStack) -> CatalogStores:
+        stores = open_stores(settings, opened)
+        kv = cast("KeyValueStore", DyingKeyValueStore(stores.kv, death))
+        return CatalogStores(kv, cast("BlobStore", DyingBlobStore(stores.blobs, death)))
 
-    def dying_blobs(config: Any) -> Any:
-        return DyingBlobStore(open_blobs(config), death)
-
-    floecat.bootstrap.open_key_value_store = dying_kv
-    floecat.bootstrap.open_blob_store = dying_blobs
+    bootstrap.open_stores = dying
 
 
 if __name__ == "__main__":
-    die_at(Point(*sys.argv[1:4], int(sys.argv[4])))
-    sys.argv[1:5] = []
+    _, when, what, area, times, *rest = sys.argv
+    die_at(Point(when, what, area, int(times)))
+    sys.argv[1:] = rest
     main()
