@@ -10,12 +10,15 @@ from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot
 from floecat.administration import find_inconsistencies, opened_stores
 from floecat.settings.load import load_settings
 from floecat.settings.model import Settings
-from floecat.storage.kv.port import Record
+from floecat.storage.kv.port import Key, Record
 
 PASSING = frozenset(
     {"ready", "lease", "lane", "parked", "expand", "open", "dedupe", "cancel", "gate"}
 )
 """Areas of the queue that are empty when nothing goes on."""
+
+_RESTLESS = frozenset({"scheduler", "turn", "expiry"})
+"""Who schedules, and rows that only say where to look: removed when somebody has looked."""
 
 
 @dataclass
@@ -57,6 +60,16 @@ def aftermath(folder: Path) -> Aftermath:
         for record in stores.kv.dump():
             found.take(record)
     return found
+
+
+def contents(folder: Path) -> dict[Key, tuple[bytes, int]]:
+    """Every record, but for those that the service writes when nothing happens."""
+    with opened_stores(_settings(folder)) as stores:
+        return {
+            record.key: (record.value, record.version)
+            for record in stores.kv.dump()
+            if record.key.partition.partition("/")[0] not in _RESTLESS
+        }
 
 
 def check_exact(folder: Path, lake: Lake) -> Aftermath:

@@ -41,12 +41,15 @@ def worker_process(
     environment: Mapping[str, str],
     log: Path,
     *,
-    dies_at: tuple[str, int] | None = None,
+    dies_at: str | None = None,
+    stops_at: str | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A `floecat worker`; what it says is in the log. It is gone at the end."""
     program = ["floecat.cli.main"]
     if dies_at is not None:
-        program = ["tests.support.dying_worker", dies_at[0], str(dies_at[1])]
+        program = ["tests.support.dying_worker", "SIGKILL", dies_at, "1"]
+    if stops_at is not None:
+        program = ["tests.support.dying_worker", "SIGSTOP", stops_at, "1"]
     address = f"127.0.0.1:{service.port}"
     with log.open("ab") as opened:
         process = subprocess.Popen(
@@ -69,3 +72,11 @@ def eventually(condition: Callable[[], bool], what: str, seconds: float = 30) ->
     while not condition():
         assert time.monotonic() < until, what
         time.sleep(0.02)
+
+
+def process_state(pid: int) -> str:
+    """R, S, T for stopped, Z for dead but not yet buried; nothing once it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""

@@ -1,5 +1,6 @@
 """Worker processes that are stopped, killed, paused and replaced: the work is done all the same."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,15 @@ from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
-from tests.support.aftermath import check_exact
+from tests.support.aftermath import check_exact, contents
 from tests.support.lake import Lake, create_connector, mirroring
 from tests.support.service import connected
-from tests.support.worker_process import eventually, worker_environment, worker_process
+from tests.support.worker_process import (
+    eventually,
+    process_state,
+    worker_environment,
+    worker_process,
+)
 
 import floecat
 from ai.floedb.floecat.common.common_pb2 import ResourceId
@@ -100,7 +106,7 @@ def test_a_worker_killed_at_any_step_is_replaced(
 ) -> None:
     job = start(clients, create_connector(clients, lake))
     log = tmp_path / "worker.log"
-    with worker_process(service, environment, log, dies_at=(point, 1)) as doomed:
+    with worker_process(service, environment, log, dies_at=point) as doomed:
         eventually(lambda: doomed.poll() is not None, f"it dies at {point}: {log.read_text()}")
         assert doomed.returncode == -signal.SIGKILL
     with worker_process(service, environment, log):
@@ -140,34 +146,47 @@ def max_attempt(clients: floecat.GrpcClients, job: messages.ReconcileJob) -> int
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind", ["PLAN_CONNECTOR", "PLAN_TABLE", "PLAN_SNAPSHOT", "EXEC_FILE_GROUP"]
+)
 def test_a_worker_paused_past_its_lease_changes_nothing(
+    kind: str,
     service: Floecat,
     clients: floecat.GrpcClients,
     lake: Lake,
     environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
+    """It is paused with its result in hand, and offers it when all is done."""
     job = start(clients, create_connector(clients, lake))
     paused_log, log = tmp_path / "paused.log", tmp_path / "worker.log"
-    with worker_process(service, environment, paused_log) as paused:
-        eventually(lambda: '"opened"' in paused_log.read_text(), "it begins")
-        paused.send_signal(signal.SIGSTOP)
+    with worker_process(service, environment, paused_log, stops_at=f"submitting:{kind}") as paused:
+        eventually(lambda: process_state(paused.pid) == "T", "it is paused")
         with worker_process(service, environment, log):
             check_complete(clients, job)
-            before = job_of(clients, job.job_id)
-            paused.send_signal(signal.SIGCONT)
-            eventually(
-                lambda: "lease lost" in paused_log.read_text() or is_idle(paused_log),
-                "it notices",
-            )
-            assert job_of(clients, job.job_id) == before
+        held = [job_of(clients, job_id(job, name)) for name in unsubmitted_jobs(paused_log)]
+        assert kind in {messages.ReconcileJobKind.Name(one.kind) for one in held}
+        assert {one.state for one in held} == {messages.RJS_SUCCEEDED}
+        assert {one.attempt for one in held} == {2}, "another worker has done them meanwhile"
+        before = contents(tmp_path)
+        paused.send_signal(signal.SIGCONT)
+        eventually(lambda: "lease lost" in paused_log.read_text(), "it notices")
+        assert contents(tmp_path) == before
+    check_exact(tmp_path, lake)
 
 
-def is_idle(log: Path) -> bool:
-    """Whether what it had begun was settled before the pause."""
-    text = log.read_text()
-    begun = text.count('"event": "leased"')
-    return begun == text.count('"event": "settled"') + text.count('"event": "lease lost"')
+def job_id(run: messages.ReconcileJob, name: str) -> ResourceId:
+    return ResourceId(account_id=run.job_id.account_id, kind=run.job_id.kind, id=name)
+
+
+def unsubmitted_jobs(log: Path) -> set[str]:
+    """Jobs that a worker has begun, and not submitted."""
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    by_event = {
+        event: {line["job"] for line in lines if line["event"] == event}
+        for event in ("started", "submitting")
+    }
+    return by_event["started"] - by_event["submitting"]
 
 
 @pytest.mark.slow
@@ -212,16 +231,8 @@ def test_a_worker_ends_with_its_parent(
         worker = int(shell.stdout.readline())
         eventually(lambda: "is working for" in log.read_text(), "it begins")
         shell.kill()
-    eventually(lambda: not is_running(worker), "it ends")
+    eventually(lambda: process_state(worker) in {"", "Z"}, "it ends")
     assert "stopping" in log.read_text()
-
-
-def is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_settings_that_make_no_worker_are_refused(
