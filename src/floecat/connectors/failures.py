@@ -9,9 +9,11 @@ import socket
 import ssl
 from collections.abc import Iterator
 from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
+from floecat.clock import utc_now
 from floecat.connectors.spi.errors import (
     ConnectorError,
     PermanentUpstreamError,
@@ -69,6 +71,17 @@ def of_status(
             UpstreamProblem.NO_SUCH_WAREHOUSE,
         )
     return PermanentUpstreamError(shown)
+
+
+def parse_retry_after(text: str) -> timedelta | None:
+    """The header's value: seconds, or a date; None for anything else."""
+    if text.isdecimal():
+        return min(timedelta(seconds=int(text[:9])), _MAX_RETRY_AFTER)
+    try:
+        wait = parsedate_to_datetime(text) - utc_now()
+    except (TypeError, ValueError):  # no date, or one without a time zone
+        return None
+    return min(max(wait, timedelta(0)), _MAX_RETRY_AFTER)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -139,8 +152,7 @@ def _status_of(cause: BaseException) -> int | None:
 
 def _retry_after(cause: BaseException) -> timedelta | None:
     headers = getattr(getattr(cause, "response", None), "headers", None) or {}
-    text = str(headers.get("Retry-After", ""))
-    return min(timedelta(seconds=int(text[:9])), _MAX_RETRY_AFTER) if text.isdecimal() else None
+    return parse_retry_after(str(headers.get("Retry-After", "")))
 
 
 def _first_line(error: BaseException) -> str:

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import httpx
 
-from floecat.connectors.failures import connector_error, of_status
+from floecat.connectors.failures import connector_error, of_status, parse_retry_after
 from floecat.connectors.iceberg.access import vended_access
 from floecat.connectors.iceberg.catalog import (
     Located,
@@ -203,8 +202,7 @@ class RestCatalog:
         if response.status_code == HTTPStatus.NOT_FOUND and place != _CONFIG:
             return UpstreamGoneError(f"{self._base}: no such relation")
         status = HTTPStatus.UNAUTHORIZED if kind in _EXPIRED else response.status_code
-        seconds = response.headers.get("Retry-After", "")
-        retry_after = timedelta(seconds=min(int(seconds), 3600)) if seconds.isdecimal() else None
+        retry_after = parse_retry_after(response.headers.get("Retry-After", ""))
         return of_status(status, self._base, detail=_shown(kind, sent), retry_after=retry_after)
 
     def _namespace(self, namespace: Namespace) -> str:
