@@ -87,6 +87,9 @@ class LeasedInputs:
         mirrors = Mirrors(self._stores, assignment.caller, assignment.job.connector_id)
         stored = mirrors.find_table(relation.source)
         if stored is not None:
+            asked = _asked_snapshots(assignment, stored.message.resource_id.id)
+            if asked:
+                response.snapshots.ids.snapshot_ids[:] = asked
             response.table.CopyFrom(stored.message)
             self._add_history(assignment, stored.message, response)
         return response
@@ -213,6 +216,16 @@ class LeasedInputs:
             finalized.extend(int(row.key.sort) for row in page)
             after = page[-1].key.sort
         return finalized
+
+
+def _asked_snapshots(assignment: Assignment, table_id: str) -> list[int]:
+    """Snapshots of a table that statistics were asked of, one by one."""
+    asked = (
+        request.snapshot_id
+        for request in assignment.run.scope.stats_requests
+        if request.table_id.id == table_id
+    )
+    return list(dict.fromkeys(asked))
 
 
 def _sources(assignment: Assignment, upstreams: Iterable[UpstreamRef]) -> list[SourceRelation]:
