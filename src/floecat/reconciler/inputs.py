@@ -14,7 +14,6 @@ from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import CaptureScope, NamespacePath, SourceRelation
 from floecat.artifacts.identifiers import encode_ids
-from floecat.catalog import keys
 from floecat.catalog.codec import Stored
 from floecat.catalog.connections import Connections
 from floecat.catalog.history import SnapshotHistory
@@ -206,16 +205,7 @@ class LeasedInputs:
                 writer.write(encode_ids(known))
             response.known_snapshot_ids_blob.CopyFrom(reference(writer.ref))
         if assignment.run.mode != messages.METADATA_ONLY:
-            response.finalized_snapshot_ids.extend(self._finalized(account, table_id))
-
-    def _finalized(self, account: str, table_id: str) -> list[int]:
-        partition = keys.finals(account, table_id)
-        finalized: list[int] = []
-        after = None
-        while page := self._stores.kv.scan(partition, after=after, limit=1000):
-            finalized.extend(int(row.key.sort) for row in page)
-            after = page[-1].key.sort
-        return finalized
+            response.finalized_snapshot_ids.extend(history.finalized_ids())
 
 
 def _asked_snapshots(assignment: Assignment, table_id: str) -> list[int]:
