@@ -40,7 +40,7 @@ test: setup  ## every test; FAST=1 leaves out what is slow
 	@echo "left out: tests against servers fetched with Maven (make interop)$(if $(FAST),$(comma) and with FAST=1 the slow ones and Spark)"
 
 demo: setup  ## the main job, on a small lakehouse made for it
-	@echo "make demo: nothing to show yet; it comes with the capture pipeline"; exit 1
+	@$(BIN)/python -m demo
 
 serve: setup  ## start the service
 	@mkdir -p build/serve

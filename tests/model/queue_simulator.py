@@ -72,13 +72,14 @@ class Simulation:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        self.ids = random.Random(self.seed)
         self.meddling = Meddling(self.kv, self.random, self.meddle)
         self.store = DurableReconcileJobStore(
             self.meddling,
             MemoryBlobStore(),
             limits=LIMITS,
             clock=self.clock,
-            chance=self.random,
+            chance=self.ids,
         )
         self.accounts = [f"account-{number}" for number in range(3)]
         self.held: list[LeasedJob] = []
@@ -91,7 +92,7 @@ class Simulation:
 
     def new_id(self) -> UUID:
         """Ids too come from the seed: where rows lie, and so what happens, depends on them."""
-        return UUID(bytes=self.random.randbytes(16), version=4)
+        return UUID(bytes=self.ids.randbytes(16), version=4)
 
     def step(self) -> None:
         actions = {

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
-from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,12 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from tests.model.queue_simulator import Simulation
 from tests.support.clock import FakeClock
-from tests.support.moto import Moto
 from tests.support.postgres import Postgres
 from typing_extensions import override
 
 from floecat.reconciler.states import TERMINAL, TRANSITIONS
-from floecat.storage.kv.dynamodb import DynamoDbKeyValueStore, DynamoDbOptions
 from floecat.storage.kv.memory import MemoryKeyValueStore
 from floecat.storage.kv.port import KeyValueStore
 from floecat.storage.kv.postgres import PostgresKeyValueStore
@@ -29,8 +26,6 @@ STEPS = 500 if SOAK else 200
 IN_MEMORY = 200 if SOAK else 100
 ON_SQLITE = 200 if SOAK else 20
 ON_POSTGRES = 200 if SOAK else 2
-ON_DYNAMODB = 20 if SOAK else 1
-"""Every call of DynamoDB's stand-in goes over HTTP: two hundred lives would take hours."""
 
 
 def live(simulation: Simulation, steps: int) -> None:
@@ -68,17 +63,6 @@ def test_on_postgres(seed: int, postgres: Postgres) -> None:
     clock = FakeClock()
     with closing(PostgresKeyValueStore(postgres.new_schema(), clock=clock)) as kv:
         live(Simulation(kv, 2000 + seed, clock, check_every=25), STEPS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(ON_DYNAMODB))
-def test_on_dynamodb(seed: int, moto: Moto, aws_environment: None) -> None:
-    clock = FakeClock()
-    options = DynamoDbOptions(
-        table=f"queue-{uuid4().hex}", region="us-east-1", endpoint=moto.endpoint
-    )
-    with closing(DynamoDbKeyValueStore(options, clock=clock)) as kv:
-        live(Simulation(kv, 3000 + seed, clock, check_every=50), STEPS)
 
 
 class QueueMachine(RuleBasedStateMachine):

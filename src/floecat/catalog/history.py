@@ -52,6 +52,14 @@ class SnapshotHistory:
             yield from ((row.key.sort, keys.snapshot_at(row.key.sort)) for row in page)
             after = page[-1].key.sort
 
+    def finalized_ids(self) -> Iterator[int]:
+        """Every snapshot whose capture is published."""
+        partition = keys.finals(self._caller.account_id, self._table.id)
+        after = None
+        while page := self._stores.kv.scan(partition, after=after, limit=_PAGE):
+            yield from (int(row.key.sort) for row in page)
+            after = page[-1].key.sort
+
     def has(self, snapshot_id: int) -> bool:
         """Whether a snapshot is recorded."""
         record = keys.snapshot(self._caller.account_id, self._table.id, snapshot_id)

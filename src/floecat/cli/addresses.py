@@ -84,6 +84,10 @@ class Addresses:
         close = near(name, [connector.display_name for connector in connectors])
         raise NotFoundError(f"there is no connector {text}{close}")
 
+    def connector_names(self) -> dict[str, str]:
+        """What connectors are called, by their ids."""
+        return {one.resource_id.id: one.display_name for one in self._connectors()}
+
     def job(self, text: str) -> ResourceId:
         """A job, which has an id only."""
         if not is_id(text):

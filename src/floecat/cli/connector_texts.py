@@ -24,6 +24,7 @@ def connector_fields(connector: Connector, state: str) -> dict[str, str | list[s
         "headers": sorted(connector.auth.headers),
         "runs": schedule_text(connector),
         "next run": in_full(connector.next_run_at),
+        "last run": connector.last_job_id.id,
     }
 
 

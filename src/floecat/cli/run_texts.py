@@ -79,23 +79,24 @@ def counters_text(counters: ReconcileCounters) -> list[str]:
 
 
 def _counter_lines(counters: ReconcileCounters) -> Iterable[str]:
-    done = counters.jobs_succeeded + counters.jobs_skipped
-    yield _line("jobs", counters.jobs_total, f"{done} done", counters.jobs_failed, "failed")
-    yield _line("tables", counters.tables_scanned, "", counters.tables_changed, "changed")
-    yield _line("views", counters.views_scanned, "", counters.views_changed, "changed")
-    yield _line("snapshots recorded", counters.snapshots_processed)
-    yield _line("snapshots captured", counters.stats_processed)
-    yield _line("files", counters.files_total, f"{counters.files_completed} done",
-                counters.files_reused, "used again")  # fmt: skip
-    yield _line("files failed", counters.files_failed)
-    yield _line("rows", counters.rows_processed)
+    done = f"{counters.jobs_succeeded + counters.jobs_skipped:,} done"
+    files_done = f"{counters.files_completed:,} done"
+    yield _line("job", counters.jobs_total, done, counters.jobs_failed, "failed")
+    yield _line("table", counters.tables_scanned, "", counters.tables_changed, "changed")
+    yield _line("view", counters.views_scanned, "", counters.views_changed, "changed")
+    yield _line("snapshot", counters.snapshots_processed, "recorded")
+    yield _line("snapshot", counters.stats_processed, "captured")
+    yield _line("file", counters.files_total, files_done, counters.files_reused, "used again")
+    yield _line("file", counters.files_failed, "failed")
+    yield _line("row", counters.rows_processed)
 
 
 def _line(what: str, count: int, done: str = "", more: int = 0, word: str = "") -> str:
     if not count:
         return ""
-    notes = [note for note in (done, f"{more} {word}" if more else "") if note]
-    return f"{count} {what}" + (f" ({', '.join(notes)})" if notes else "")
+    notes = [note for note in (done, f"{more:,} {word}" if more else "") if note]
+    counted = f"{count:,} {what}{'' if count == 1 else 's'}"
+    return counted + (f" ({', '.join(notes)})" if notes else "")
 
 
 def failure_lines(failures: Iterable[JobFailure]) -> list[str]:

@@ -148,11 +148,13 @@ def jobs(
             return answer.jobs, answer.page
 
         found = fetch_all(page, limit)
+        # Runs are called by their connector, and only its id is in the answer.
+        names = connection.addresses.connector_names() if not (parent or as_json) else {}
     print_items(
         found,
         {
             "JOB": lambda job: job.job_id.id,
-            "ABOUT": job_text,
+            "ABOUT": lambda job: names.get(job.target.connector_id.id) or job_text(job),
             "MODE": lambda job: MODES.get(job.mode, ""),
             "STATE": state_text,
             "DONE": _share,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from floecat.connectors.spi.auth import AwsKeys
 from floecat.connectors.spi.config import ConnectorConfig
 from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamProblem
 from floecat.connectors.spi.factory import ConnectorEnvironment
@@ -11,15 +12,13 @@ def glue_client(config: ConnectorConfig, environment: ConnectorEnvironment) -> A
     """Open a client. The server's own AWS identity is used only if the operator allows it."""
     try:
         import boto3  # noqa: PLC0415 - an extra
-        from botocore.config import Config  # noqa: PLC0415
     except ImportError as error:
         raise PermanentUpstreamError(
             "AWS Glue needs a library that isn't installed: pip install 'floecat[aws]'",
             UpstreamProblem.BAD_SPEC,
         ) from error
     keys = environment.auth.aws_keys()
-    rules = environment.guard.rules
-    if keys is None and not rules.aws_default_chain:
+    if keys is None and not environment.guard.rules.aws_default_chain:
         raise PermanentUpstreamError(
             "AWS Glue needs AWS keys: give credentials of type aws, or set aws.default-chain to "
             "use the server's own",
@@ -28,26 +27,36 @@ def glue_client(config: ConnectorConfig, environment: ConnectorEnvironment) -> A
     endpoint = config.options.get("glue.endpoint")
     if endpoint:
         environment.guard.check_url(endpoint)
-    region = config.options.get("glue.region") or (keys.region if keys else "") or None
+    session = boto3.session.Session(region_name=_region(config, keys), **_given(keys))
+    return session.client("glue", endpoint_url=endpoint, config=_settings(environment))
+
+
+def _region(config: ConnectorConfig, keys: AwsKeys | None) -> str:
+    region = config.options.get("glue.region") or (keys.region if keys else "")
     if not region:
         raise PermanentUpstreamError(
             "AWS Glue needs a region: set the option glue.region", UpstreamProblem.BAD_SPEC
         )
-    timeout = environment.timeout.total_seconds()
-    settings = Config(
+    return region
+
+
+def _given(keys: AwsKeys | None) -> dict[str, str | None]:
+    if keys is None:
+        return {}
+    return {
+        "aws_access_key_id": keys.access_key_id.reveal(),
+        "aws_secret_access_key": keys.secret_access_key.reveal(),
+        "aws_session_token": keys.session_token.reveal() if keys.session_token else None,
+    }
+
+
+def _settings(environment: ConnectorEnvironment) -> Any:
+    from botocore.config import Config  # noqa: PLC0415 - an extra
+
+    timeout, proxy = environment.timeout.total_seconds(), environment.guard.rules.proxy
+    return Config(
         connect_timeout=timeout,
         read_timeout=timeout,
         retries={"total_max_attempts": 2, "mode": "standard"},
-        proxies={"http": rules.proxy, "https": rules.proxy} if rules.proxy else None,
+        proxies={"http": proxy, "https": proxy} if proxy else None,
     )
-    given = (
-        {
-            "aws_access_key_id": keys.access_key_id.reveal(),
-            "aws_secret_access_key": keys.secret_access_key.reveal(),
-            "aws_session_token": keys.session_token.reveal() if keys.session_token else None,
-        }
-        if keys
-        else {}
-    )
-    session = boto3.session.Session(region_name=region, **given)
-    return session.client("glue", endpoint_url=endpoint, config=settings)

@@ -6,6 +6,7 @@ from typing import Final
 
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.connector.connector_pb2 import Connector
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     CancelReconcileJobRequest,
@@ -23,6 +24,7 @@ from floecat.errors import InvalidArgumentError
 from floecat.reconciler.jobs import Enqueued
 from floecat.reconciler.projections import Projections
 from floecat.reconciler.runs import CaptureRuns, RunRequest
+from floecat.reconciler.schedules import Schedules
 from floecat.reconciler.states import TERMINAL
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.tasks import job_resource
@@ -62,6 +64,16 @@ class ReconcilerService:
             caller.asker.require_waiting()
             time.sleep(pause)
             pause = min(pause * 1.5, _MAX_LOOK_SECONDS)
+
+    def schedule(self, connector: Connector) -> None:
+        """Write into a connector, as answers show it, when it runs next and what it ran last."""
+        account, connector_id = connector.resource_id.account_id, connector.resource_id.id
+        schedule = Schedules(self.kv).get(account, connector_id)
+        recent = self.store.reading.roots(account, connector_id, None, 1)
+        if schedule.next_run_at is not None:
+            connector.next_run_at.FromDatetime(schedule.next_run_at)
+        if recent:
+            connector.last_job_id.CopyFrom(job_resource(account, recent[0].job.job_id))
 
     def job(self, caller: Caller, job_id: ResourceId) -> ReconcileJob:
         """A job, root or child."""

@@ -14,7 +14,6 @@ from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import CaptureScope, NamespacePath, SourceRelation
 from floecat.artifacts.identifiers import encode_ids
-from floecat.catalog import keys
 from floecat.catalog.codec import Stored
 from floecat.catalog.connections import Connections
 from floecat.catalog.history import SnapshotHistory
@@ -87,6 +86,9 @@ class LeasedInputs:
         mirrors = Mirrors(self._stores, assignment.caller, assignment.job.connector_id)
         stored = mirrors.find_table(relation.source)
         if stored is not None:
+            asked = _asked_snapshots(assignment, stored.message.resource_id.id)
+            if asked:
+                response.snapshots.ids.snapshot_ids[:] = asked
             response.table.CopyFrom(stored.message)
             self._add_history(assignment, stored.message, response)
         return response
@@ -203,16 +205,17 @@ class LeasedInputs:
                 writer.write(encode_ids(known))
             response.known_snapshot_ids_blob.CopyFrom(reference(writer.ref))
         if assignment.run.mode != messages.METADATA_ONLY:
-            response.finalized_snapshot_ids.extend(self._finalized(account, table_id))
+            response.finalized_snapshot_ids.extend(history.finalized_ids())
 
-    def _finalized(self, account: str, table_id: str) -> list[int]:
-        partition = keys.finals(account, table_id)
-        finalized: list[int] = []
-        after = None
-        while page := self._stores.kv.scan(partition, after=after, limit=1000):
-            finalized.extend(int(row.key.sort) for row in page)
-            after = page[-1].key.sort
-        return finalized
+
+def _asked_snapshots(assignment: Assignment, table_id: str) -> list[int]:
+    """Snapshots of a table that statistics were asked of, one by one."""
+    asked = (
+        request.snapshot_id
+        for request in assignment.run.scope.stats_requests
+        if request.table_id.id == table_id
+    )
+    return list(dict.fromkeys(asked))
 
 
 def _sources(assignment: Assignment, upstreams: Iterable[UpstreamRef]) -> list[SourceRelation]:

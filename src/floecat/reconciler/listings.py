@@ -1,6 +1,7 @@
 """Lists of jobs and of what became of files, a page at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
+from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from ai.floedb.floecat.common import common_pb2
@@ -117,17 +118,17 @@ class FileResultListings:
         cursor = page_cursor(
             request.page, "files", caller.account_id, job.job_id, f"{sorted(states)}"
         )
-        behind = [
+        behind = (
             result
             for group in self._groups(job)
             for result in self._results(group)
             if (not states or result.state in states)
             and (cursor.after is None or result.identity.file_path > cursor.after)
-        ]
-        behind.sort(key=lambda result: result.identity.file_path)
-        page = behind[: cursor.size]
-        page = page[: fitting([row.ByteSize() for row in page])] if page else page
-        more = len(page) < len(behind)
+        )
+        # Groups aren't in the order of paths, so all are read; but never more than a page is kept.
+        first = nsmallest(cursor.size + 1, behind, key=lambda result: result.identity.file_path)
+        page = first[: min(cursor.size, fitting([row.ByteSize() for row in first]))]
+        more = len(page) < len(first)
         return Page(page, cursor.token(page[-1].identity.file_path) if more else "")
 
     def _groups(self, job: StoredJob) -> Iterator[StoredJob]:

@@ -110,6 +110,8 @@ class Projections:
         for child, lease in zip(alive, self._reading.leases(alive), strict=True):
             add(sums.counters, lease.counters if lease else child.counters)
             merge(sums, self._reading.sums(child))
+            if child.state == WAITING and child.children_total:
+                sums.counters.jobs_total += self._reading.open_children(child)
 
 
 class _Tree:

@@ -1,11 +1,12 @@
 """Starting runs: what is asked for is checked, completed from the connector, and queued."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ai.floedb.floecat.connector.connector_pb2 import CS_PAUSED, Connector
-from ai.floedb.floecat.execution.capture_pb2 import CapturePolicy
+from ai.floedb.floecat.execution.capture_pb2 import DCS_EXPLICIT, CapturePolicy, ColumnCapturePolicy
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     CaptureNowRequest,
@@ -105,11 +106,15 @@ class CaptureRuns:
     def _capture_policy(
         self, caller: Caller, request: RunRequest, connector: Connector
     ) -> CapturePolicy:
+        policy = CapturePolicy()
         if request.HasField("capture_policy"):
-            return request.capture_policy
-        if connector.policy.HasField("capture"):
-            return connector.policy.capture
-        return self.settings.get(caller.account_id).settings.capture_policy
+            policy.CopyFrom(request.capture_policy)
+        elif connector.policy.HasField("capture"):
+            policy.CopyFrom(connector.policy.capture)
+        else:
+            policy.CopyFrom(self.settings.get(caller.account_id).settings.capture_policy)
+        _narrow(policy, request.scope.columns or connector.source.columns)
+        return policy
 
 
 def _request_key(request: RunRequest) -> str:
@@ -132,6 +137,20 @@ def check_scope(scope: CaptureScope, mode: messages.CaptureMode.ValueType) -> No
         raise InvalidArgumentError(
             "capture only needs to know which tables: name them", field="scope.table_ids"
         )
+
+
+def _narrow(policy: CapturePolicy, columns: Sequence[str]) -> None:
+    """Capture these columns only; what the policy says of some of them holds."""
+    if not columns:
+        return
+    said = {column.selector: column for column in policy.columns}
+    policy.default_scope = DCS_EXPLICIT
+    del policy.columns[:]
+    for selector in columns:
+        default = ColumnCapturePolicy(
+            selector=selector, ndv=True, quantiles=True, frequent_items=True, page_index=True
+        )
+        policy.columns.append(said.get(selector, default))
 
 
 def _execution_policy(request: RunRequest, connector: Connector) -> ExecutionPolicy:

@@ -49,7 +49,9 @@ class ConnectorHandlers:
 
     def GetConnector(self, request: GetConnectorRequest, call: Call) -> GetConnectorResponse:
         stored = self._connectors.get(call.caller, request.connector_id)
-        return GetConnectorResponse(connector=stored.message, meta=stored.meta)
+        response = GetConnectorResponse(connector=stored.message, meta=stored.meta)
+        self._reconciler.schedule(response.connector)
+        return response
 
     def CreateConnector(
         self, request: CreateConnectorRequest, call: Call

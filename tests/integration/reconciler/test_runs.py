@@ -4,8 +4,11 @@ import pytest
 from tests.support.catalog import World, outside
 from tests.support.reconciling import Reconciling, relation, table_chunk
 
-from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, PageRequest, ResourceId
+from ai.floedb.floecat.catalog.directory_pb2 import ResolveTableRequest
+from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, NameRef, PageRequest, ResourceId
 from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.execution import capture_pb2
+from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from floecat.bootstrap import services
 from floecat.errors import (
@@ -217,3 +220,62 @@ def test_old_runs_are_forgotten_as_the_account_wants(plane: Reconciling, world: 
         pass
     with pytest.raises(NotFoundError):
         plane.job(job)
+
+
+def test_columns_that_are_named_are_all_that_is_captured(plane: Reconciling) -> None:
+    job = plane.start(scope=messages.CaptureScope(columns=["id", "#7"]))
+    policy = plane.job(job).capture_policy
+    assert policy.default_scope == capture_pb2.DCS_EXPLICIT
+    assert [column.selector for column in policy.columns] == ["id", "#7"]
+
+
+def test_statistics_are_asked_of_one_snapshot(plane: Reconciling) -> None:
+    plane.mirror("sales.orders", snapshots=[1, 2, 3])
+    found = plane.world.call(
+        "DirectoryService/ResolveTable",
+        ResolveTableRequest(name=NameRef(catalog="lake", path=["sales"], name="orders")),
+    )
+    asked = messages.ScopedStatsRequest(table_id=found.resource_id, snapshot_id=2)
+    scope = messages.CaptureScope(stats_requests=[asked])
+    plane.start(mode=messages.CAPTURE_ONLY, scope=scope)
+    leased = plane.lease()
+    request = wire.GetLeasedPlanConnectorInputRequest(lease=leased.lease)
+    given = plane.world.call("ReconcileExecutorControl/GetLeasedPlanConnectorInput", request)
+    assert [source.name for source in given.scope.tables] == ["orders"]
+    plane.plan_connector(leased.lease, ["sales.orders"])
+    of_table = wire.GetLeasedPlanTableInputRequest(lease=plane.lease().lease)
+    given = plane.world.call("ReconcileExecutorControl/GetLeasedPlanTableInput", of_table)
+    assert list(given.snapshots.ids.snapshot_ids) == [2]
+    assert list(given.known_snapshot_ids) == [1, 2, 3]
+
+
+def test_a_connector_says_what_it_ran_last(plane: Reconciling) -> None:
+    job = plane.start()
+    request = connector_pb2.GetConnectorRequest(connector_id=plane.connector)
+    connector = plane.world.call("Connectors/GetConnector", request).connector
+    assert connector.last_job_id == job
+    assert not connector.HasField("next_run_at")
+
+
+def test_what_became_of_each_file_is_listed_by_path(plane: Reconciling) -> None:
+    plane.start()
+    plane.plan_connector(plane.lease().lease, ["sales.orders"])
+    plane.plan_table(plane.lease().lease, table_chunk("orders", [1], capture_snapshot_ids=[1]))
+    snapshot = plane.lease()
+    files = {"g0": ["d", "a"], "g1": ["c", "b"]}
+    plane.plan_snapshot(snapshot, list(files.values()))
+    for _ in files:
+        leased = plane.lease()
+        plane.execute(leased, files[leased.target.file_group_id])
+    seen: list[str] = []
+    token = ""
+    while True:
+        request = messages.ListFileExecutionResultsRequest(
+            job_id=snapshot.lease.job_id, page=PageRequest(page_size=3, page_token=token)
+        )
+        answer = plane.world.call("ReconcileControl/ListFileExecutionResults", request)
+        seen += [result.identity.file_path for result in answer.results]
+        token = answer.page.next_page_token
+        if not token:
+            break
+    assert seen == ["a", "b", "c", "d"]

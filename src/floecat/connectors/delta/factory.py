@@ -5,23 +5,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai.floedb.floecat.connector.connector_pb2 import ConnectorFormat
+from floecat.connectors.access import S3_OPTIONS, check_s3_options, own_access
 from floecat.connectors.delta.connector import DeltaConnector
 from floecat.connectors.delta.sources.filesystem import DEFAULT_NAMESPACE, FilesystemSource
 from floecat.connectors.delta.sources.glue import GlueSource
 from floecat.connectors.delta.sources.port import TableSource
 from floecat.connectors.delta.sources.unity import UnitySource
-from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.capabilities import Capabilities
 from floecat.connectors.spi.config import ConnectorConfig
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.errors import PermanentUpstreamError, UpstreamProblem
 from floecat.connectors.spi.factory import ConnectorEnvironment, ConnectorOption
 from floecat.security.guard import FILE, HTTP, scheme_of
-
-_S3_OPTIONS: Final = (
-    ConnectorOption("s3.region", "The region of the tables' buckets."),
-    ConnectorOption("s3.endpoint", "The endpoint of an S3-compatible store."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,8 @@ class DeltaFactory:
         return ConnectorFormat.CF_DELTA
 
     def check(self, config: ConnectorConfig) -> None:
-        """Refuse a URI of another sort."""
+        """Refuse a URI of another sort, and a region that isn't one."""
+        check_s3_options(config.options)
         if self.schemes is None:
             return
         if not config.uri or scheme_of(config.uri) not in self.schemes:
@@ -59,15 +55,7 @@ class DeltaFactory:
 
 
 def _filesystem(config: ConnectorConfig, environment: ConnectorEnvironment) -> TableSource:
-    keys = environment.auth.aws_keys()
-    access = FileAccess(
-        rules=environment.guard.rules,
-        region=config.options.get("s3.region") or (keys.region if keys else None) or None,
-        endpoint=config.options.get("s3.endpoint"),
-        access_key_id=keys.access_key_id if keys else None,
-        secret_access_key=keys.secret_access_key if keys else None,
-        session_token=keys.session_token if keys else None,
-    )
+    access = own_access(environment.guard.rules, environment.auth, config.options)
     namespace = config.options.get("namespace") or DEFAULT_NAMESPACE
     return FilesystemSource(config.uri, access, namespace)
 
@@ -90,7 +78,7 @@ FILESYSTEM: Final = DeltaFactory(
         ConnectorOption(
             "namespace", "The namespace of tables directly in the folder.", DEFAULT_NAMESPACE
         ),
-        *_S3_OPTIONS,
+        *S3_OPTIONS,
     ),
     FILE | {"s3", "s3a"},
 )
@@ -98,7 +86,7 @@ UNITY: Final = DeltaFactory(
     "delta-unity",
     UnitySource,
     _capable(views=True, nested_namespaces=True),
-    (ConnectorOption("catalog", "Only this catalog of the server's."), *_S3_OPTIONS),
+    (ConnectorOption("catalog", "Only this catalog of the server's."), *S3_OPTIONS),
     HTTP,
 )
 GLUE: Final = DeltaFactory(
@@ -108,7 +96,7 @@ GLUE: Final = DeltaFactory(
     (
         ConnectorOption("glue.region", "The catalog's region; by default the credentials'."),
         ConnectorOption("glue.endpoint", "Another endpoint than the region's own."),
-        *_S3_OPTIONS,
+        *S3_OPTIONS,
     ),
     None,
 )

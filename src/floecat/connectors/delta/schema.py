@@ -24,7 +24,7 @@ class DeltaColumn:
     source: SourceColumn
     physical: ColumnPath
     """The names in data files, statistics and partition values."""
-    has_statistics: bool
+    has_statistics: bool = True
     """Whether logs ever have statistics of it: leaves of structs do, of lists and maps not."""
     was_float: bool = False
     """It is a DOUBLE now, and was a FLOAT in older files."""
@@ -104,12 +104,10 @@ class _Walk:
         physical: ColumnPath,
         field_id: int | None,
         required: bool,
-        in_struct: bool = True,
     ) -> Iterator[DeltaColumn]:
         match kind:
             case {"type": "struct", "fields": list(fields)}:
-                for leaf in self.leaves(fields, path, physical):
-                    yield leaf if in_struct else _without_statistics(leaf)
+                yield from self.leaves(fields, path, physical)
             case {"type": "array", "elementType": element}:
                 yield from self._member("element", element, path, physical)
             case {"type": "map", "keyType": key, "valueType": value}:
@@ -125,14 +123,13 @@ class _Walk:
                         source_type=kind if isinstance(kind, str) else json.dumps(kind),
                     ),
                     physical,
-                    in_struct,
                 )
 
     def _member(
         self, name: str, kind: Any, path: ColumnPath, physical: ColumnPath
     ) -> Iterator[DeltaColumn]:
         """What lies in a list or map: no ids of its own, no statistics."""
-        for leaf in self._in_type(kind, (*path, name), (*physical, name), None, False, False):
+        for leaf in self._in_type(kind, (*path, name), (*physical, name), None, False):
             yield _without_statistics(leaf)
 
     def _noted(self, field: Mapping[str, Any], path: ColumnPath) -> Field:

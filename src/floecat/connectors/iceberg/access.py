@@ -1,38 +1,16 @@
-"""FileAccess for Iceberg's files: from the connector's own keys, or from what a catalog vends."""
+"""FileAccess for Iceberg's files, with what a catalog gives out for them."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from floecat.connectors.access import arrow_options, is_region
 from floecat.connectors.iceberg.documents import Document, texts
 from floecat.connectors.spi.access import FileAccess
-from floecat.connectors.spi.auth import AuthProvider
-from floecat.security.guard import OutboundRules
 from floecat.security.secret import Secret
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-def own_access(rules: OutboundRules, auth: AuthProvider, options: Mapping[str, str]) -> FileAccess:
-    """With the rights of the connector's credentials."""
-    keys = auth.aws_keys()
-    access = FileAccess(
-        rules=rules,
-        endpoint=options.get("s3.endpoint") or None,
-        region=options.get("s3.region") or (keys.region if keys else "") or None,
-        options=_options(options),
-    )
-    if keys is None:
-        return access
-    return replace(
-        access,
-        access_key_id=keys.access_key_id,
-        secret_access_key=keys.secret_access_key,
-        session_token=keys.session_token,
-    )
 
 
 def vended_access(
@@ -56,7 +34,7 @@ def vended_access(
     return replace(
         access,
         endpoint=endpoint or base.endpoint,
-        options=_options(merged) if endpoint else base.options,
+        options=arrow_options(endpoint) if endpoint else base.options,
         access_key_id=Secret(key),
         secret_access_key=Secret(secret),
         session_token=Secret(token) if token else None,
@@ -75,13 +53,7 @@ def _best(credentials: Sequence[Document], location: str) -> dict[str, str]:
 def _region(options: Mapping[str, str]) -> str:
     """It becomes a part of the host's name where there is no endpoint: only a plain word may."""
     found = options.get("s3.region") or options.get("client.region") or ""
-    return found if _REGION.fullmatch(found) else ""
-
-
-def _options(options: Mapping[str, str]) -> dict[str, str]:
-    """What Arrow has to be told besides."""
-    endpoint = options.get("s3.endpoint", "")
-    return {"scheme": "http"} if endpoint.startswith("http://") else {}
+    return found if is_region(found) else ""
 
 
 def _expiry(milliseconds: str) -> datetime | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ai.floedb.floecat.connector.connector_pb2 import ConnectorFormat
+from floecat.connectors.access import S3_OPTIONS, check_s3_options
 from floecat.connectors.iceberg import opening
 from floecat.connectors.iceberg.catalog import SourceCatalog
 from floecat.connectors.iceberg.connector import IcebergConnector
@@ -27,10 +28,6 @@ _FLAT: Final = Capabilities(
 _NESTED: Final = replace(_FLAT, nested_namespaces=True)
 _WITH_VIEWS: Final = replace(_NESTED, views=True)
 
-_STORAGE: Final = (
-    ConnectorOption("s3.endpoint", "URL of an S3-compatible store; AWS's own without it"),
-    ConnectorOption("s3.region", "region of the buckets; by default that of the credentials"),
-)
 _LOCAL: Final = frozenset({"", "file"})
 
 Open = Callable[[ConnectorConfig, ConnectorEnvironment], SourceCatalog]
@@ -50,18 +47,15 @@ class IcebergFactory:
 
     @property
     def options(self) -> tuple[ConnectorOption, ...]:
-        return (*self.own_options, *_STORAGE)
+        return (*self.own_options, *S3_OPTIONS)
 
     def check(self, config: ConnectorConfig) -> None:
-        """The URI's scheme, and options that nobody would read."""
+        """The URI's scheme, and the region of its files."""
+        check_s3_options(config.options)
         scheme = scheme_of(config.uri)
         if scheme.partition("+")[0] not in self.schemes:
             expected = ", ".join(sorted(f"{scheme}:" for scheme in self.schemes if scheme))
             raise _bad(f"the URI of an {self.kind_name} connector starts with {expected}")
-        unknown = sorted(set(config.options) - {option.name for option in self.options})
-        if unknown:
-            known = ", ".join(option.name for option in self.options)
-            raise _bad(f"{self.kind_name} has no option {unknown[0]!r}; it has {known}")
 
     def create(
         self, config: ConnectorConfig, environment: ConnectorEnvironment

@@ -5,6 +5,7 @@ namespace, as Hadoop catalogs have it. A folder that can't be looked into (a lin
 roots, missing rights) is listed like a table, and says why when it is described.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -27,6 +28,7 @@ from floecat.connectors.spi.errors import (
     UpstreamProblem,
 )
 from floecat.connectors.spi.records import Namespace
+from floecat.security.guard import FILE, scheme_of
 
 _METADATA_FILE: Final = re.compile(
     r"v?(?P<version>[0-9]{1,18})(?:-[^/]*)?(?:\.gz)?\.metadata\.json(?:\.gz)?"
@@ -51,7 +53,8 @@ class FolderCatalog:
     def namespaces(self) -> Iterable[Namespace]:
         if self._single:
             return with_parents([self._single[0]])
-        return self._below((), self._folders(self._root))
+        above = frozenset({_real(self._root)})
+        return self._below((), self._folders(self._root), above)
 
     def tables(self, namespace: Namespace) -> Iterable[str]:
         if self._single:
@@ -85,18 +88,21 @@ class FolderCatalog:
     def close(self) -> None:
         """Nothing is kept open."""
 
-    def _below(self, namespace: Namespace, folders: list[Entry]) -> Iterator[Namespace]:
+    def _below(
+        self, namespace: Namespace, folders: list[Entry], above: frozenset[str]
+    ) -> Iterator[Namespace]:
         if len(namespace) >= _MAX_DEPTH:
             raise PermanentUpstreamError(
                 f"{self._root} has folders more than {_MAX_DEPTH} deep: is this a warehouse?",
                 UpstreamProblem.BAD_SPEC,
             )
         for entry in folders:
-            found = self._inside(entry)
+            real = _real(entry.uri)
+            found = None if real in above else self._inside(entry)  # a link back leads nowhere
             if found is not None:
                 inner = (*namespace, entry.name)
                 yield inner
-                yield from self._below(inner, found)
+                yield from self._below(inner, found, above | {real})
 
     def _inside(self, entry: Entry) -> list[Entry] | None:
         """The folders of a namespace; None when it is a table, or can't be looked into."""
@@ -190,6 +196,13 @@ class FolderCatalog:
 def is_metadata_file(path: str) -> bool:
     """Whether a path is called as a table's metadata files are."""
     return bool(_ANY_METADATA.fullmatch(path.rpartition("/")[2]))
+
+
+def _real(uri: str) -> str:
+    """A folder, whichever links lead to it."""
+    if scheme_of(uri) not in FILE:
+        return uri
+    return os.path.realpath(uri.removeprefix("file:").removeprefix("//"))
 
 
 def _version(entry: Entry) -> int:

@@ -3,8 +3,8 @@
 from typing import Any, Final
 from urllib.parse import quote
 
+from floecat.connectors.access import own_access
 from floecat.connectors.glue import glue_client
-from floecat.connectors.iceberg.access import own_access
 from floecat.connectors.iceberg.catalog import SourceCatalog
 from floecat.connectors.iceberg.errors import missing_library, reading
 from floecat.connectors.iceberg.filesystem import FolderCatalog, is_metadata_file

@@ -17,15 +17,15 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
 )
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob
 from floecat.catalog.binding import Bound, ConnectorBinding
+from floecat.catalog.history import SnapshotHistory
 from floecat.catalog.mirrors import Mirrors
 from floecat.catalog.records import CatalogStores, Records
-from floecat.catalog.timeline import SnapshotIndex
 from floecat.errors import InvalidArgumentError
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.departures import Departures
 from floecat.reconciler.jobs import Kind, Outcome, Planned, Report, Succeeded
 from floecat.reconciler.results.receiving import Received
-from floecat.reconciler.selection import is_mirrored, selection_name
+from floecat.reconciler.selection import is_mirrored
 from floecat.reconciler.store.plans import Plans
 
 
@@ -73,7 +73,6 @@ class _Accepted:
         self._only_name = connector.destination.table_display_name
         self._bound: Bound = ConnectorBinding(self.stores, caller).bind(self._connector_id)
         self._mirrors = Mirrors(self.stores, caller, self._connector_id)
-        self._index = SnapshotIndex(self.stores)
         self._departures = Departures(self.stores, caller, self._connector_id)
 
     def children(self, received: Received) -> Iterator[PlannedJob]:
@@ -119,12 +118,19 @@ class _Accepted:
         return run.mode == messages.METADATA_ONLY or self._is_captured(table)
 
     def _is_captured(self, table: Table) -> bool:
-        """Whether the current snapshot is all that was wanted, and it is there."""
-        if selection_name(self.assignment.run.scope.snapshots) != "current":
-            return False
-        return not table.HasField("current_snapshot_id") or self._index.is_finalized(
-            table.resource_id.account_id, table.resource_id.id, table.current_snapshot_id
-        )
+        """Whether every wanted snapshot is final; all are recorded, or it wasn't mirrored."""
+        history = SnapshotHistory(self.stores, self.assignment.caller, table.resource_id.id)
+        recorded = [snapshot_id for _, snapshot_id in history.moments()]
+        selection = self.assignment.run.scope.snapshots
+        match selection.WhichOneof("which"):
+            case "all" if selection.all:
+                wanted = recorded
+            case "latest_n":
+                wanted = recorded[-selection.latest_n :]
+            case _:
+                current = table.HasField("current_snapshot_id")
+                wanted = [table.current_snapshot_id] if current else []
+        return set(wanted) <= set(history.finalized_ids())
 
     def _child(self, kind: Kind, found: PlannedRelation, table: Table | None) -> PlannedJob:
         relation = PlannedRelation(

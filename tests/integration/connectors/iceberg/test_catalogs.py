@@ -311,6 +311,14 @@ def test_a_link_out_of_the_roots_is_its_own_failure(linked: Path) -> None:
             list(connector.list_tables(("away",)))
 
 
+@pytest.mark.parametrize("target", [".", "..", "../ns"])
+def test_a_link_back_leads_nowhere(linked: Path, target: str) -> None:
+    (linked / "ns" / "round").symlink_to(target, target_is_directory=True)
+    with open_at(FILESYSTEM, str(linked), linked) as connector:
+        assert list(connector.list_namespaces()) == [("ns",)]
+        assert connector.describe(("ns",), "sound").columns
+
+
 def test_a_folder_that_cant_be_read_is_its_own_failure(
     linked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,7 +358,7 @@ def test_the_hint_may_be_behind(tmp_path: Path) -> None:
     ("uri", "options", "message"),
     [
         ("https://somewhere", {}, "starts with"),
-        ("sqlite:////somewhere", {"waerhouse": "x"}, "waerhouse"),
+        ("sqlite:////somewhere", {"s3.region": "eu.evil.example/"}, "region"),
         ("postgresql://user:hunter2@db/x", {}, "user or password"),
     ],
 )

@@ -801,7 +801,9 @@ class Connector(_message.Message):
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
-    def next_run_at(self) -> _timestamp_pb2.Timestamp: ...
+    def next_run_at(self) -> _timestamp_pb2.Timestamp:
+        """In answers to GetConnector: when it runs by itself next, and its newest run."""
+
     @_builtins.property
     def last_job_id(self) -> _common_pb2.ResourceId: ...
     @_builtins.property

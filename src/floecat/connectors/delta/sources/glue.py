@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from floecat.connectors.access import own_access
 from floecat.connectors.delta.sources.port import TableLocation
 from floecat.connectors.failures import connector_error
 from floecat.connectors.glue import glue_client
@@ -66,15 +67,7 @@ class GlueSource:
         self._client.close()
 
     def _access(self) -> FileAccess:
-        keys = self._environment.auth.aws_keys()
-        return FileAccess(
-            rules=self._environment.guard.rules,
-            region=self._options.get("s3.region") or (keys.region if keys else None) or None,
-            endpoint=self._options.get("s3.endpoint"),
-            access_key_id=keys.access_key_id if keys else None,
-            secret_access_key=keys.secret_access_key if keys else None,
-            session_token=keys.session_token if keys else None,
-        )
+        return own_access(self._environment.guard.rules, self._environment.auth, self._options)
 
     def _pages(self, operation: str, **filters: Any) -> Iterator[Mapping[str, Any]]:
         try:

@@ -1,0 +1,1 @@
+"""`make demo`: a small lakehouse, mirrored while one watches."""

@@ -1,0 +1,66 @@
+"""The main job, from nothing: other people's catalogs are found, mirrored, captured, kept fresh."""
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from demo.lakehouse import Lakehouse
+from demo.service import Terminal, running
+
+FOLDER: Final = Path(__file__).resolve().parent.parent / "build" / "demo"
+_RUN: Final = "--incremental --all --mode metadata-and-capture --wait"
+
+
+def main() -> int:
+    """Make everything anew, and show it."""
+    console = Console(highlight=False)
+    began = time.monotonic()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    say(console, "A lakehouse: an Iceberg warehouse and a folder of Delta tables")
+    lakehouse = Lakehouse(FOLDER / "lakehouse")
+    lakehouse.make()
+    console.print(f"made below {FOLDER.relative_to(Path.cwd())}/lakehouse\n")
+    say(console, "A service, with a worker of its own")
+    with running(FOLDER / "data", lakehouse.root, console) as terminal:
+        connect(terminal, lakehouse)
+        say(console, "Both are mirrored, and what their metadata knows is captured")
+        terminal.run(f"connector trigger warehouse {_RUN}")
+        terminal.run(f"connector trigger lake {_RUN}")
+        say(console, "One tree of both")
+        terminal.run("tree")
+        terminal.run("table get warehouse.sales.orders_europe")
+        say(console, "Another day: two tables change")
+        changed = lakehouse.change()
+        console.print(f"appended to {' and '.join(changed)}\n")
+        say(console, "Only what is new is looked at")
+        terminal.run(f"connector trigger warehouse {_RUN}")
+        terminal.run(f"connector trigger lake {_RUN}")
+        terminal.run("connector jobs")
+    say(console, f"That took {time.monotonic() - began:.0f} s. Next: make serve, and docs/cli.md")
+    return 0
+
+
+def connect(terminal: Terminal, lakehouse: Lakehouse) -> None:
+    """Name both catalogs, and try them."""
+    terminal.run(
+        f"connector create warehouse --kind iceberg-sql --uri {lakehouse.iceberg_uri} "
+        "--into warehouse"
+    )
+    terminal.run(
+        f"connector create lake --kind delta-filesystem --uri file://{lakehouse.delta_folder} "
+        "--into lake"
+    )
+    terminal.run("connector validate warehouse")
+
+
+def say(console: Console, text: str) -> None:
+    """What comes now."""
+    console.rule(f"[bold cyan]{text}[/]", align="left")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
