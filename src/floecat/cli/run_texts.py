@@ -37,7 +37,10 @@ _KINDS: Final = {
     reconciler_pb2.EXEC_FILE_GROUP: "files",
     reconciler_pb2.FINALIZE_SNAPSHOT_CAPTURE: "finalize",
 }
+_LAST_KINDS: Final = frozenset({reconciler_pb2.FINALIZE_SNAPSHOT_CAPTURE})
+"""Kinds that have to wait for others before they begin."""
 STYLES: Final = {
+    reconciler_pb2.RJS_WAITING: "cyan",
     reconciler_pb2.RJS_RUNNING: "cyan",
     reconciler_pb2.RJS_SUCCEEDED: "green",
     reconciler_pb2.RJS_FAILED: "red",
@@ -49,6 +52,8 @@ STYLES: Final = {
 def state_text(job: ReconcileJob) -> str:
     """Where a job stands, in a word or two."""
     word = ReconcileJobState.Name(job.state).removeprefix("RJS_").lower()
+    if job.state == reconciler_pb2.RJS_WAITING and job.kind not in _LAST_KINDS:
+        word = "in progress"  # it waits for its own parts, and they are it
     if job.degraded:
         return "degraded"
     if job.outcome_reason == reconciler_pb2.JOR_OBSOLETE:
@@ -57,12 +62,13 @@ def state_text(job: ReconcileJob) -> str:
 
 
 def _is_tried_again(job: ReconcileJob) -> bool:
-    return job.attempt > 1 and job.state not in ENDED
+    return job.attempt > 1 and job.state not in {*ENDED, reconciler_pb2.RJS_WAITING}
 
 
 def job_text(job: ReconcileJob) -> str:
     """What a job is about, in a few words."""
-    return f"{_KINDS.get(job.kind, ReconcileJobKind.Name(job.kind))} {target_text(job.target)}"
+    kind = _KINDS.get(job.kind, ReconcileJobKind.Name(job.kind))
+    return f"{kind} {target_text(job.target)}".strip()
 
 
 def target_text(target: ReconcileJobTarget) -> str:
@@ -147,4 +153,4 @@ def span_text(seconds: float) -> str:
         return f"{seconds:.0f} s"
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 3600:.1f}".removesuffix(".0") + " h"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from floecat.cli.output import note
 from floecat.cli.run_texts import (
+    ENDED,
     STYLES,
     failure_lines,
     job_text,
@@ -62,7 +63,9 @@ class Lines:
         self._told = 0
 
     def show(self, progress: Progress) -> None:
-        """Write what is new."""
+        """Write what is new. What it comes to is written by whoever watches it."""
+        if progress.job.state in ENDED:
+            return
         for line in failure_lines(progress.job.failures)[self._told :]:
             note(f"{self._name}: failed: {line}")
             self._told += 1

@@ -23,6 +23,7 @@ from floecat.cli.descriptions import lately
 from floecat.cli.output import draw, note, print_done, print_fields, print_items, print_message
 from floecat.cli.pages import fetch_all
 from floecat.cli.run_texts import (
+    ENDED,
     MODES,
     STYLES,
     counters_text,
@@ -203,7 +204,9 @@ def cancel(
     if as_json:
         print_message(answer)
     else:
-        print_done(f"job {answer.job.job_id.id}: {state_text(answer.job)}")
+        too_late = answer.job.state in ENDED - {reconciler_pb2.RJS_CANCELLED}
+        already = "it has ended already: " if too_late else ""
+        print_done(f"job {answer.job.job_id.id}: {already}{state_text(answer.job)}")
 
 
 def add_runs(app: typer.Typer) -> None:
@@ -239,7 +242,9 @@ def _print_end(name: str, ended: ReconcileJob) -> None:
     message = f": {ended.message}" if ended.message else ""
     print_done(f"{name} {state_text(ended)}{after}{message}")
     print_fields({"done": counters_text(ended.counters)})
-    for line in failure_lines(ended.failures):
+    # A run that failed itself has said why already.
+    parts = [failure for failure in ended.failures if failure.message != ended.message]
+    for line in failure_lines(parts):
         note(f"failed: {line}")
 
 

@@ -119,6 +119,8 @@ class Planned:
     children_total: int
     has_barrier: bool = False
     message: str = ""
+    left_alone: int = 0
+    """Parts that were as they should be, so that nothing follows for them; they are well too."""
 
 
 @dataclass(frozen=True, slots=True)

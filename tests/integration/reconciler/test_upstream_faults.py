@@ -29,6 +29,7 @@ from ai.floedb.floecat.connector import connector_pb2
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from floecat.connectors.opening import ConnectorOpener
 
+pytestmark = pytest.mark.slow
 ATTEMPTS = 3
 PATIENCE = timedelta(seconds=1)
 GOOD = ("good", "fine", "well")

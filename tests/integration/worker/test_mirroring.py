@@ -137,6 +137,20 @@ def test_one_broken_table_doesnt_stop_the_others(clients: floecat.GrpcClients, l
     assert table(clients, "lake.sales.orders").HasField("current_snapshot_id")
 
 
+def test_one_broken_table_among_unchanged_ones_fails_no_run(
+    clients: floecat.GrpcClients, lake: Lake
+) -> None:
+    connector = create_connector(clients, lake)
+    capture(clients, connector)
+    lake.append("sales.items")
+    location = lake.catalog.load_table("sales.items").metadata_location.removeprefix("file://")
+    Path(location).write_text("{")
+    job = capture(clients, connector)
+    assert job.state == messages.RJS_SUCCEEDED
+    assert job.degraded
+    assert ["items" in failure.message for failure in job.failures] == [True]
+
+
 @dataclass(frozen=True)
 class Foreign:
     """A catalog that another engine wrote."""

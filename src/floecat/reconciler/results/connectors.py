@@ -52,7 +52,8 @@ class ConnectorPlans:
         report = Report(counters=accepted.counters, failures=accepted.failures)
         if not total:
             return Succeeded(received.closing.message or "nothing has changed"), report
-        return Planned(plan, total, message=received.closing.message), report
+        message, left_alone = received.closing.message, accepted.counters.tables_scanned
+        return Planned(plan, total, message=message, left_alone=left_alone), report
 
 
 @dataclass

@@ -257,6 +257,7 @@ class DurableReconcileJobStore:
         job.plan.CopyFrom(planned.plan)
         job.children_total = planned.children_total
         job.has_barrier = planned.has_barrier
+        job.tally.skipped = planned.left_alone
         if job.kind in _SHORT_LANES:
             self._queue.release(tx, job)
         if job.children_total:
