@@ -1,0 +1,49 @@
+"""Quantiles within the stated error of their rank; frequent values with their counts."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from floecat.errors import DataLossError
+from floecat.sketches.frequencies import FrequencySketch
+from floecat.sketches.quantiles import QuantileSketch
+
+RANKS = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
+
+
+def test_quantiles_are_within_their_error() -> None:
+    values = np.random.default_rng(2).normal(size=200_000)
+    parts = [QuantileSketch.of(part) for part in np.array_split(values, 9)]
+    union = QuantileSketch.from_bytes(QuantileSketch.union(parts).to_bytes())
+    assert union.count == len(values)
+    ordered = np.sort(values)
+    for rank, value in zip(RANKS, union.quantiles(RANKS), strict=True):
+        found = np.searchsorted(ordered, value) / len(values)
+        assert abs(found - rank) <= union.rank_error
+
+
+def test_few_values_are_exact_and_nan_has_no_rank() -> None:
+    sketch = QuantileSketch.of(np.array([3.0, np.nan, 1.0, 2.0]))
+    assert sketch.count == 3
+    assert sketch.quantiles([0.0, 1.0]) == [1.0, 3.0]
+    assert QuantileSketch().quantiles(RANKS) == []
+
+
+def test_frequent_values_are_found() -> None:
+    rng = np.random.default_rng(3)
+    values = [*rng.zipf(1.5, 50_000).astype(str), *["often"] * 20_000]
+    counts = Counter(values)
+    parts = [FrequencySketch.of(Counter(part.tolist())) for part in np.array_split(values, 5)]
+    union = FrequencySketch.from_bytes(FrequencySketch.union(parts).to_bytes())
+    assert union.count == len(values)
+    top = union.top(3)
+    assert [row.value for row in top] == [value for value, _ in counts.most_common(3)]
+    for row in union.top(20):
+        assert row.at_least <= counts[row.value] <= row.at_most
+
+
+@pytest.mark.parametrize("kind", [QuantileSketch, FrequencySketch])
+def test_other_bytes_are_no_sketch(kind: type[QuantileSketch] | type[FrequencySketch]) -> None:
+    with pytest.raises(DataLossError):
+        kind.from_bytes(b"nothing of the sort")
