@@ -80,9 +80,13 @@ def check_exact(folder: Path, lake: Lake) -> Aftermath:
     assert found.snapshots == upstream
     assert found.finalized == upstream
     assert not found.left_behind
-    problems = [f"{one.key}: {one.problem}" for one in find_inconsistencies(_settings(folder))]
-    assert not problems
+    assert not inconsistencies(folder)
     return found
+
+
+def inconsistencies(folder: Path) -> list[str]:
+    """What `floecat admin check` finds."""
+    return [f"{one.key}: {one.problem}" for one in find_inconsistencies(_settings(folder))]
 
 
 def _settings(folder: Path) -> Settings:

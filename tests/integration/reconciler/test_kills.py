@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support.aftermath import check_exact
+from tests.support.aftermath import aftermath, check_exact, inconsistencies
 from tests.support.dying_service import Point
 from tests.support.lake import Lake, create_connector
 from tests.support.runs import ended_run, start_run
 from tests.support.service_process import ServicePlace
 from tests.support.worker_process import eventually, worker_environment, worker_process
 
+import floecat
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from floecat.errors import FloecatError
@@ -91,6 +93,49 @@ def test_a_service_killed_at_any_point_goes_on_from_there(
 def check_complete(ended: messages.ReconcileJob) -> None:
     assert ended.state == messages.RJS_SUCCEEDED, ended
     assert not ended.degraded, ended.failures
+
+
+CANCELLATIONS = {
+    "before a run is cancelled": Point("before", "put", "cancel/"),
+    "before the parts of a run are told": Point("after", "put", "cancel/"),
+    "between some parts and others": Point("after", "put", "cancel/", 2),
+    "before the last part is told": Point("before", "delete", "cancel/"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", CANCELLATIONS.values(), ids=CANCELLATIONS)
+def test_a_service_killed_while_it_cancels_goes_on_cancelling(
+    point: Point, place: ServicePlace, lake: Lake, tmp_path: Path
+) -> None:
+    lake.copy("sales.orders", [f"copies.t{number}" for number in range(12)])
+    nobody_captures = {"reconciler_executor_remote_file_group_enabled": "false"}
+    environment = worker_environment(lake, tmp_path, **nobody_captures)
+    with place.running(dies_at=point) as doomed, place.connected() as clients:
+        run = start_run(clients, create_connector(clients, lake).resource_id)
+        with worker_process(place, environment, tmp_path / "worker.log"):
+            planned = {messages.RJS_WAITING: 15}
+            eventually(lambda: states_below(clients, run) == planned, "all tables are planned")
+        request = messages.CancelReconcileJobRequest(job_id=run)
+        with suppress(FloecatError):  # it may die of this very call
+            clients.reconcile.CancelReconcileJob(request)
+        eventually(lambda: doomed.poll() is not None, f"it dies {point}", 20)
+    with place.running(), place.connected() as clients:
+        clients.reconcile.CancelReconcileJob(request)
+        cancelled = {messages.RJS_CANCELLED: 15}
+        eventually(lambda: states_below(clients, run) == cancelled, "all parts are told")
+        eventually(lambda: not left_behind(tmp_path), "nothing is left to do")
+    assert not inconsistencies(tmp_path)
+
+
+def states_below(clients: floecat.GrpcClients, run: ResourceId) -> dict[int, int]:
+    request = messages.ListReconcileJobsRequest(parent_job_id=run)
+    return Counter(job.state for job in clients.reconcile.ListReconcileJobs(request).jobs)
+
+
+def left_behind(folder: Path) -> list[str]:
+    """What is still to do; that nothing may run any more is remembered as long as the run."""
+    return [row for row in aftermath(folder).left_behind if not row.startswith("gate/")]
 
 
 @pytest.mark.slow
