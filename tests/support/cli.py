@@ -71,6 +71,23 @@ class Cli:
         assert "Traceback" not in done.stderr, done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """A command that goes on meanwhile; it is gone at the end."""
+        with subprocess.Popen(
+            [PROGRAM, *arguments],
+            cwd=self.folder,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), **self.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
     def __call__(self, *arguments: str, stdin: str | None = None) -> Ran:
         """Run a command that must succeed."""
         ran = self.run(*arguments, stdin=stdin)

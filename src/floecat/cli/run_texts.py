@@ -107,12 +107,14 @@ def _line(what: str, count: int, done: str = "", more: int = 0, word: str = "") 
 
 def failure_lines(failures: Iterable[JobFailure]) -> list[str]:
     """Why things failed, a line each."""
-    return [f"{_failed_part(failure)}: {failure.message}" for failure in failures]
+    return [_failure_line(failure) for failure in failures]
 
 
-def _failed_part(failure: JobFailure) -> str:
-    kind = _KINDS.get(failure.kind, "part")
-    return f"{kind} {target_text(failure.target)}".strip()
+def _failure_line(failure: JobFailure) -> str:
+    """What failed and why; many messages begin with the name that is said here anyway."""
+    name = target_text(failure.target)
+    part = f"{_KINDS.get(failure.kind, 'part')} {name}".strip()
+    return f"{part}: {failure.message.removeprefix(f'{name}: ')}"
 
 
 def job_fields(job: ReconcileJob) -> dict[str, str | list[str]]:

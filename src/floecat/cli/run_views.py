@@ -63,7 +63,7 @@ class Lines:
         self._told = 0
 
     def show(self, progress: Progress) -> None:
-        """Write what is new. What it comes to is written by whoever watches it."""
+        """Write what is new. How it ended is written by whoever watches it."""
         if progress.job.state in ENDED:
             return
         for line in failure_lines(progress.job.failures)[self._told :]:

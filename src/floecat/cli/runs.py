@@ -89,13 +89,15 @@ def trigger(
             idempotency=IdempotencyKey(key=idempotency_key),
         )
         started = connection.clients.connectors.StartCapture(request)
+        joined = "an identical run is active already: " if started.deduplicated else ""
         if wait:
+            if joined:
+                note(f"{joined}waiting for job {started.job_id.id}")
             _wait(connection.clients, started.job_id, name, as_json=as_json)
             return
     if as_json:
         print_message(started)
         return
-    joined = "an identical run is active already: " if started.deduplicated else ""
     print_done(f"{joined}job {started.job_id.id}")
     note(f"see how it goes with: floecat connector job {started.job_id.id} --wait")
 
