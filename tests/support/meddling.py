@@ -1,20 +1,20 @@
 """A store on which somebody else is at work: between two reads, and right before a commit."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
+from floecat.storage.kv.delegating import DelegatingKeyValueStore
 from floecat.storage.kv.port import Key, KeyValueStore, Operation, Record
 
 _CHANCE: Final = 0.03
 
 
-class Meddling:
+class Meddling(DelegatingKeyValueStore):
     """Lets another have a go now and then. It doesn't meddle with itself."""
 
     def __init__(self, kv: KeyValueStore, random: Random, meddle: Callable[[], None]) -> None:
-        self._kv = kv
+        super().__init__(kv)
         self._random = random
         self._meddle = meddle
         self._resting = True
@@ -50,21 +50,9 @@ class Meddling:
         self._maybe()
         return found
 
-    def glance(self) -> AbstractContextManager[None]:
-        return self._kv.glance()
-
     def commit(self, operations: Sequence[Operation]) -> None:
         self._maybe()
         self._kv.commit(operations)
-
-    def dump(self, after: Key | None = None) -> Iterator[Record]:
-        return self._kv.dump(after)
-
-    def sweep(self, limit: int) -> int:
-        return self._kv.sweep(limit)
-
-    def close(self) -> None:
-        self._kv.close()
 
     def _maybe(self) -> None:
         if self._resting or self._random.random() >= _CHANCE:

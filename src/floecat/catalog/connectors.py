@@ -75,8 +75,17 @@ class ConnectorRules(ResourceRules[Connector, ConnectorSpec]):
     def removed(self, account: str, message: Connector) -> tuple[Operation, ...]:
         return self._seal.removed(account, message.auth)
 
+    def spec_of(self, message: Connector, home: Home) -> ConnectorSpec:
+        """Whoever changes a connector in error is mending it: the next run says if that worked."""
+        spec = super().spec_of(message, home)
+        if spec.state == ConnectorState.CS_ERROR:
+            spec.state = ConnectorState.CS_ACTIVE
+        return spec
+
     def put_in(self, message: Connector, home: Home) -> None:
         message.format = self._opener.provider.get(message.kind_name).format
+        if message.state != ConnectorState.CS_ERROR:
+            message.ClearField("state_message")
 
     def _home(self, account: str) -> Home:
         stored = self._accounts.get(account, account)

@@ -4,12 +4,14 @@ What a worker's result changes in the catalog is committed on such a store: ever
 lease's row, so a worker that was paused past its lease changes nothing, whatever its clock says.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from typing_extensions import override
+
 from floecat.errors import ConflictError
-from floecat.storage.kv.port import Check, Key, KeyValueStore, Operation, Record
+from floecat.storage.kv.delegating import DelegatingKeyValueStore
+from floecat.storage.kv.port import Check, KeyValueStore, Operation
 
 Fence = Callable[[], Sequence[Operation]]
 """What a commit has to expect so that the lease is live; raises LeaseLostError if it isn't."""
@@ -18,33 +20,14 @@ _RENEWED: Final = 8
 """How often a commit is tried again because the lease was renewed meanwhile."""
 
 
-class FencedKeyValueStore:
+class FencedKeyValueStore(DelegatingKeyValueStore):
     """The store of one lease. Reading is as ever."""
 
     def __init__(self, kv: KeyValueStore, fence: Fence) -> None:
-        self._kv = kv
+        super().__init__(kv)
         self._fence = fence
 
-    def get(self, key: Key) -> Record | None:
-        return self._kv.get(key)
-
-    def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
-        return self._kv.get_many(keys)
-
-    def scan(
-        self,
-        partition: str,
-        prefix: str = "",
-        *,
-        after: str | None = None,
-        limit: int,
-        reverse: bool = False,
-    ) -> Sequence[Record]:
-        return self._kv.scan(partition, prefix, after=after, limit=limit, reverse=reverse)
-
-    def glance(self) -> AbstractContextManager[None]:
-        return self._kv.glance()
-
+    @override
     def commit(self, operations: Sequence[Operation]) -> None:
         """As ever, if the lease is live at that moment; LeaseLostError otherwise."""
         for _ in range(_RENEWED):
@@ -59,12 +42,7 @@ class FencedKeyValueStore:
                 return
         self._kv.commit([*operations, *self._fence()])
 
-    def dump(self, after: Key | None = None) -> Iterator[Record]:
-        return self._kv.dump(after)
-
-    def sweep(self, limit: int) -> int:
-        return self._kv.sweep(limit)
-
+    @override
     def close(self) -> None:
         """Not ours to close."""
 

@@ -3,13 +3,15 @@
 What other processes write is found by looking now and then; a signal only makes the wait shorter.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from threading import Event
 from typing import Final
 
+from typing_extensions import override
+
 from floecat.reconciler import keys
-from floecat.storage.kv.port import Key, KeyValueStore, Operation, Put, Record
+from floecat.storage.kv.delegating import DelegatingKeyValueStore
+from floecat.storage.kv.port import KeyValueStore, Operation, Put
 
 AREAS: Final = (keys.EXPANSIONS, keys.CANCELLATIONS, keys.FINALIZATIONS)
 
@@ -36,42 +38,14 @@ class Signals:
                 event.set()
 
 
-class SignallingKeyValueStore:
+class SignallingKeyValueStore(DelegatingKeyValueStore):
     """A store whose commits are signalled, once they are there. Reading is as ever."""
 
     def __init__(self, kv: KeyValueStore, signals: Signals) -> None:
-        self._kv = kv
+        super().__init__(kv)
         self._signals = signals
 
-    def get(self, key: Key) -> Record | None:
-        return self._kv.get(key)
-
-    def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
-        return self._kv.get_many(keys)
-
-    def scan(
-        self,
-        partition: str,
-        prefix: str = "",
-        *,
-        after: str | None = None,
-        limit: int,
-        reverse: bool = False,
-    ) -> Sequence[Record]:
-        return self._kv.scan(partition, prefix, after=after, limit=limit, reverse=reverse)
-
-    def glance(self) -> AbstractContextManager[None]:
-        return self._kv.glance()
-
+    @override
     def commit(self, operations: Sequence[Operation]) -> None:
         self._kv.commit(operations)
         self._signals.written(operations)
-
-    def dump(self, after: Key | None = None) -> Iterator[Record]:
-        return self._kv.dump(after)
-
-    def sweep(self, limit: int) -> int:
-        return self._kv.sweep(limit)
-
-    def close(self) -> None:
-        self._kv.close()
