@@ -126,9 +126,15 @@ def test_one_table_that_fails_says_why_and_the_rest_completes(
     assert not found.left_behind
 
 
-@pytest.mark.parametrize("place", ["config", "namespaces", "tables", "odd"])
 @pytest.mark.parametrize(
-    "answer", [Answer({}, 500), Answer({}, 503), busy("0")], ids=["500", "503", "429"]
+    ("place", "answer"),
+    [
+        ("config", Answer({}, 503)),
+        ("namespaces", busy("0")),
+        ("tables", Answer({}, 500)),
+        ("odd", busy("0")),
+    ],
+    ids=["config", "namespaces", "tables", "odd"],
 )
 def test_what_passes_is_as_if_it_hadnt_been(
     clients: floecat.GrpcClients,
