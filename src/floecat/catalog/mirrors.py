@@ -16,6 +16,8 @@ from floecat.catalog.callers import Caller
 from floecat.catalog.codec import Stored
 from floecat.catalog.kinds import KIND_NAMES, Kind
 from floecat.catalog.records import CatalogStores, Records
+from floecat.catalog.tree import Tree
+from floecat.errors import NotFoundError
 from floecat.storage.kv.port import ANY, Delete, Key
 
 M = TypeVar("M", Table, View)
@@ -40,6 +42,8 @@ class Mirrors:
         self._partition = keys.mirrors(caller.account_id, connector_id)
         self.tables = Records(stores, common_pb2.RK_TABLE, Table)
         self.views = Records(stores, common_pb2.RK_VIEW, View)
+        self._tree = Tree(stores)
+        self._homes: dict[str, bool] = {}
 
     def find_table(self, source: SourceRelation) -> Stored[Table] | None:
         """The table that mirrors a source."""
@@ -88,13 +92,30 @@ class Mirrors:
     def _find(self, records: Records[M], source: SourceRelation) -> Stored[M] | None:
         row = self._stores.kv.get(self.row_of(records.kind, source))
         stored = records.find(self._caller.account_id, row.value.decode()) if row else None
-        return None if stored is None or stored.deleting else stored
+        if stored is None or stored.deleting or not self._has_home(stored.message):
+            return None
+        return stored
 
     def _find_many(self, records: Records[M], sources: Sequence[SourceRelation]) -> list[M | None]:
         rows = self._stores.kv.get_many([self.row_of(records.kind, source) for source in sources])
         ids = [row.value.decode() for row in rows if row is not None]
         found = iter(records.find_live(self._caller.account_id, ids))
-        return [None if row is None else next(found) for row in rows]
+        relations = (None if row is None else next(found) for row in rows)
+        return [
+            relation if relation is not None and self._has_home(relation) else None
+            for relation in relations
+        ]
+
+    def _has_home(self, relation: Table | View) -> bool:
+        """Whether all above it is there: what was deleted with its catalog is no mirror."""
+        namespace_id = relation.namespace_id.id
+        if namespace_id not in self._homes:
+            try:
+                self._tree.namespace(self._caller.account_id, namespace_id)
+                self._homes[namespace_id] = True
+            except NotFoundError:
+                self._homes[namespace_id] = False
+        return self._homes[namespace_id]
 
 
 def _digest(source: SourceRelation) -> str:
