@@ -27,7 +27,7 @@ class WrappedSketch(ABC):
         """Of everything that any of them has seen."""
         made = cls()
         for sketch in sketches:
-            made._sketch.merge(sketch._sketch)
+            made._sketch.merge(sketch._sketch)  # noqa: SLF001 - one of our own
         return made
 
     @classmethod
