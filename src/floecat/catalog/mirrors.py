@@ -107,7 +107,7 @@ class Mirrors:
         ]
 
     def _has_home(self, relation: Table | View) -> bool:
-        """Whether everything above it is there: what was deleted with its catalog isn't a mirror."""
+        """Whether all above it is there: what was deleted with its catalog is no mirror."""
         namespace_id = relation.namespace_id.id
         if namespace_id not in self._homes:
             try:

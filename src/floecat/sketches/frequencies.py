@@ -1,12 +1,13 @@
 """Frequent values: which are seen most, and how often, at least and at most."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import datasketches
+from typing_extensions import override
 
-from floecat.errors import DataLossError
+from floecat.sketches.wrapped import WrappedSketch
 
 LG_SIZE: Final = 8
 """At most 192 values are told apart; an error of about 1.4 % of all that was seen."""
@@ -22,11 +23,16 @@ class FrequentValue:
     at_most: int
 
 
-class FrequencySketch:
+class FrequencySketch(WrappedSketch):
     """Heavy hitters among canonical strings."""
 
-    def __init__(self, sketch: Any = None) -> None:
-        self._sketch = sketch or datasketches.frequent_strings_sketch(LG_SIZE)
+    library_type = datasketches.frequent_strings_sketch
+    what = "frequent values"
+
+    @classmethod
+    @override
+    def _new(cls) -> Any:
+        return datasketches.frequent_strings_sketch(LG_SIZE)
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Self:
@@ -35,26 +41,6 @@ class FrequencySketch:
         for value, count in counts.items():
             made._sketch.update(value, count)
         return made
-
-    @classmethod
-    def union(cls, sketches: Iterable["FrequencySketch"]) -> Self:
-        """Of everything that any of them has seen."""
-        made = cls()
-        for sketch in sketches:
-            made._sketch.merge(sketch._sketch)  # noqa: SLF001 - one of our own
-        return made
-
-    @classmethod
-    def from_bytes(cls, content: bytes) -> Self:
-        """Read a sketch, whoever wrote it."""
-        try:
-            return cls(datasketches.frequent_strings_sketch.deserialize(content))
-        except (RuntimeError, ValueError, IndexError) as error:
-            raise DataLossError(f"this isn't a sketch of frequent values: {error}") from error
-
-    def to_bytes(self) -> bytes:
-        """As DataSketches writes it."""
-        return bytes(self._sketch.serialize())
 
     @property
     def count(self) -> int:

@@ -1,23 +1,29 @@
 """Quantiles of numbers and times: KLL sketches of doubles, as Spark reads them too."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Self
 
 import datasketches
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
-from floecat.errors import DataLossError
+from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
 """A rank error of about 1.3 %."""
 
 
-class QuantileSketch:
+class QuantileSketch(WrappedSketch):
     """How values are distributed. Whole numbers above 2⁵³ aren't told apart: they are doubles."""
 
-    def __init__(self, sketch: Any = None) -> None:
-        self._sketch = sketch or datasketches.kll_doubles_sketch(K)
+    library_type = datasketches.kll_doubles_sketch
+    what = "quantiles"
+
+    @classmethod
+    @override
+    def _new(cls) -> Any:
+        return datasketches.kll_doubles_sketch(K)
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:
@@ -25,26 +31,6 @@ class QuantileSketch:
         made = cls()
         made._sketch.update(values[~np.isnan(values)])
         return made
-
-    @classmethod
-    def union(cls, sketches: Iterable["QuantileSketch"]) -> Self:
-        """Of everything that any of them has seen."""
-        made = cls()
-        for sketch in sketches:
-            made._sketch.merge(sketch._sketch)  # noqa: SLF001 - one of our own
-        return made
-
-    @classmethod
-    def from_bytes(cls, content: bytes) -> Self:
-        """Read a sketch, whoever wrote it."""
-        try:
-            return cls(datasketches.kll_doubles_sketch.deserialize(content))
-        except (RuntimeError, ValueError, IndexError) as error:
-            raise DataLossError(f"this isn't a sketch of quantiles: {error}") from error
-
-    def to_bytes(self) -> bytes:
-        """As DataSketches writes it."""
-        return bytes(self._sketch.serialize())
 
     @property
     def count(self) -> int:

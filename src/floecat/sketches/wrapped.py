@@ -1,0 +1,43 @@
+"""What sketches that are DataSketches' own through and through have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+from floecat.errors import DataLossError
+
+
+class WrappedSketch(ABC):
+    """One of DataSketches' sketches, under our names and errors."""
+
+    library_type: ClassVar[Any]
+    what: ClassVar[str]
+    """As people call it."""
+
+    def __init__(self, sketch: Any = None) -> None:
+        self._sketch = self._new() if sketch is None else sketch
+
+    @classmethod
+    @abstractmethod
+    def _new(cls) -> Any:
+        """An empty one of the library's."""
+
+    @classmethod
+    def union(cls, sketches: Iterable[Self]) -> Self:
+        """Of everything that any of them has seen."""
+        made = cls()
+        for sketch in sketches:
+            made._sketch.merge(sketch._sketch)  # noqa: SLF001 - one of our own
+        return made
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """Read a sketch, whoever wrote it."""
+        try:
+            return cls(cls.library_type.deserialize(content))
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise DataLossError(f"this isn't a sketch of {cls.what}: {error}") from error
+
+    def to_bytes(self) -> bytes:
+        """As DataSketches writes it."""
+        return bytes(self._sketch.serialize())
