@@ -14,18 +14,22 @@ from tests.support.reflection import ReflectedClient
 from tests.support.service import connected, running_service
 
 import floecat
-from ai.floedb.floecat.account.account_pb2 import AccountSpec, CreateAccountRequest
+from ai.floedb.floecat.account.account_pb2 import (
+    AccountSpec,
+    CreateAccountRequest,
+    GetAccountRequest,
+)
 from ai.floedb.floecat.catalog import catalog_pb2, directory_pb2, namespace_pb2, table_pb2
 from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
 from ai.floedb.floecat.common.common_pb2 import NameRef
 from floecat.bootstrap import Floecat
+from floecat.client.failures import failure_of
 from floecat.errors import (
     CancelledError,
     FailedPreconditionError,
     InvalidArgumentError,
     InvalidSettingsError,
     NotFoundError,
-    ResourceExhaustedError,
     UnauthenticatedError,
     UnavailableError,
 )
@@ -71,6 +75,14 @@ def test_accounts_are_kept_apart_by_header(service: Floecat, clients: floecat.Gr
         nobody.catalogs.ListCatalogs(catalog_pb2.ListCatalogsRequest())
 
 
+def test_an_account_may_have_any_letters(service: Floecat, clients: floecat.GrpcClients) -> None:
+    for name in ("käse", "100% ours", "a%41"):
+        clients.accounts.CreateAccount(CreateAccountRequest(spec=AccountSpec(display_name=name)))
+        with connected(service, account=name) as named:
+            own = named.accounts.GetAccount(GetAccountRequest()).account
+        assert own.display_name == name
+
+
 def test_a_failed_precondition_carries_the_current_meta(clients: floecat.GrpcClients) -> None:
     catalog = create_catalog(clients, "guarded")
     request = catalog_pb2.UpdateCatalogRequest(catalog_id=catalog.resource_id)
@@ -97,8 +109,21 @@ def test_a_replay_is_the_same_bytes_on_the_wire(service: Floecat) -> None:
 
 def test_a_message_that_is_too_large_is_refused(clients: floecat.GrpcClients) -> None:
     spec = catalog_pb2.CatalogSpec(display_name="big", description="x" * (5 * 1024 * 1024))
-    with pytest.raises(ResourceExhaustedError):
+    with pytest.raises(InvalidArgumentError, match="snapshot attach") as refusal:
         clients.catalogs.CreateCatalog(catalog_pb2.CreateCatalogRequest(spec=spec))
+    assert refusal.value.reason == "MESSAGE_TOO_LARGE"
+
+
+def test_a_service_refuses_what_is_too_large_too(service: Floecat) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+        raw = channel.unary_unary(
+            "/ai.floedb.floecat.catalog.CatalogService/GetCatalog",
+            request_serializer=bytes,
+            response_deserializer=bytes,
+        )
+        with pytest.raises(grpc.RpcError) as refusal:
+            raw(bytes(5 * 1024 * 1024))
+    assert isinstance(failure_of(refusal.value, "c").error, InvalidArgumentError)
 
 
 def test_garbage_instead_of_a_message_is_no_internal_error(service: Floecat) -> None:
