@@ -38,6 +38,7 @@ from floecat.catalog.views import ViewRepository
 from floecat.errors import (
     AlreadyExistsError,
     InvalidSettingsError,
+    UnavailableError,
 )
 from floecat.outside import Outside, open_outside
 from floecat.reconciler.upkeep import Upkeep
@@ -86,11 +87,10 @@ class Floecat:
         )
         with ExitStack() as opened:
             stores = open_stores(settings, opened)
-            ensure_defaults(stores)
+            default_account_id = ensure_defaults(stores)
             registry = CollectorRegistry()
-            accounts = AccountRepository(stores)
             around = Surroundings(
-                DevAuthenticator(accounts, DEFAULT_ACCOUNT),
+                DevAuthenticator(AccountRepository(stores), default_account_id),
                 CallMetrics(registry),
                 stores.kv.glance,
                 settings.server.stream_idle,
@@ -174,21 +174,32 @@ def services(
     return Services({**catalog, **reconciliation.handlers}, reconciliation.upkeep)
 
 
-def ensure_defaults(stores: CatalogStores) -> None:
-    """An account and a catalog to begin with, so that the first command works."""
+def ensure_defaults(stores: CatalogStores) -> str:
+    """An account and a catalog to begin with, so that the first command works; the account's id."""
     accounts = AccountRepository(stores)
+    account_id = accounts.find_default_id() or _first_account(accounts)
+    if not accounts.ever_had_a_catalog(account_id):
+        catalog = catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
+        with suppress(AlreadyExistsError):
+            CatalogRepository(stores).create(
+                Caller(account_id, "floecat"), catalog_pb2.CreateCatalogRequest(spec=catalog)
+            )
+    return account_id
+
+
+def _first_account(accounts: AccountRepository) -> str:
+    """The default account of a store that doesn't know which that is: the one of its name."""
     spec = account_pb2.AccountSpec(display_name=DEFAULT_ACCOUNT)
     founder = Caller(DEFAULT_ACCOUNT, "floecat", administrator=True)
-    with suppress(AlreadyExistsError):  # made at an earlier start, or by another process just now
+    with suppress(AlreadyExistsError):  # made by another process just now, or before it was noted
         accounts.create(founder, account_pb2.CreateAccountRequest(spec=spec))
-    account_id = accounts.find_id(DEFAULT_ACCOUNT)
-    if account_id is None or accounts.ever_had_a_catalog(account_id):
-        return
-    catalog = catalog_pb2.CatalogSpec(display_name=DEFAULT_CATALOG)
-    with suppress(AlreadyExistsError):
-        CatalogRepository(stores).create(
-            Caller(account_id, "floecat"), catalog_pb2.CreateCatalogRequest(spec=catalog)
-        )
+    named = accounts.find_id(DEFAULT_ACCOUNT)
+    if named is not None:
+        accounts.keep_default_id(named)
+    kept = accounts.find_default_id()
+    if kept is None:
+        raise UnavailableError("the default account was deleted at this very moment: start again")
+    return kept
 
 
 def _server_config(settings: Settings) -> ServerConfig:

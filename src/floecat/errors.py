@@ -25,7 +25,10 @@ A domain error is raised where the problem is known. The status a client sees is
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
+
+NO_ANSWER: Final = "NO_ANSWER"
+"""The reason when a client found out by itself that nobody answers: the service said nothing."""
 
 
 class ErrorCode(StrEnum):

@@ -130,10 +130,11 @@ class Cli:
 
 
 @contextmanager
-def serving(folder: Path, **settings: str) -> Iterator[Cli]:
+def serving(folder: Path, *, python_path: str = "", **settings: str) -> Iterator[Cli]:
     """A `floecat serve` process on a free port, its data in a folder, and a way to talk to it.
 
-    What it logs is in `log` there. `settings` are keys with `_` for `.` and `-`.
+    What it logs is in `log` there. `settings` are keys with `_` for `.` and `-`; `python_path` is
+    where the service finds more packages.
     """
     environment = {
         "FLOECAT_DATA_DIR": str(folder / "data"),
@@ -146,7 +147,12 @@ def serving(folder: Path, **settings: str) -> Iterator[Cli]:
         service = subprocess.Popen(
             [PROGRAM, "serve"],
             cwd=folder,
-            env={"PATH": "/usr/bin:/bin", "FLOECAT_SERVER_ADDRESS": "localhost:0", **environment},
+            env={
+                "PATH": "/usr/bin:/bin",
+                "PYTHONPATH": python_path,
+                "FLOECAT_SERVER_ADDRESS": "localhost:0",
+                **environment,
+            },
             stdout=opened,
             stderr=opened,
         )

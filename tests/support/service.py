@@ -29,6 +29,7 @@ def running_service(folder: Path, **settings: str) -> Iterator[Floecat]:
 @contextmanager
 def connected(service: Floecat, **options: str) -> Iterator[floecat.GrpcClients]:
     """A client of the service."""
-    settings = floecat.ClientOptions(account=options.get("account"), headers=options)
+    account = options.pop("account", None)
+    settings = floecat.ClientOptions(account=account, headers=options)
     with floecat.connect(f"127.0.0.1:{service.port}", settings) as clients:
         yield clients

@@ -1,6 +1,8 @@
 """Accounts: the tenants, and the top of everything else."""
 
+import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from ai.floedb.floecat.account.account_pb2 import (
@@ -23,8 +25,13 @@ from floecat.catalog.paging import MAX_PAGE_BYTES, Page, page_cursor
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.resources import Resources
 from floecat.catalog.rules import Home, ResourceRules
-from floecat.errors import InvalidArgumentError, PermissionDeniedError
-from floecat.storage.kv.port import Key
+from floecat.errors import (
+    ConflictError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    PermissionDeniedError,
+)
+from floecat.storage.kv.port import ABSENT, Key, Put
 
 
 class AccountRules(ResourceRules[Account, AccountSpec]):
@@ -83,6 +90,10 @@ class AccountRepository:
         """One account."""
         return self._resources.get(caller, _addressed(caller, account_id))
 
+    def get_own(self, caller: Caller) -> Stored[Account]:
+        """The account that the caller works in, whatever it is called."""
+        return self._resources.get(caller, caller.account_id)
+
     def find_id(self, named: str) -> str | None:
         """The id of an account given by its name or its id, whoever asks: for signing in.
 
@@ -90,11 +101,21 @@ class AccountRepository:
         """
         if not 0 < len(named) <= MAX_ID_LENGTH:
             return None
-        record = self._kv.get(Key(keys.ACCOUNTS, named))
+        record = self._kv.get(Key(keys.ACCOUNTS, unicodedata.normalize("NFC", named)))
         if record is not None:
             return record.value.decode()
         stored = self._resources.records.find(named, named) if _looks_like_id(named) else None
         return None if stored is None or stored.deleting else named
+
+    def find_default_id(self) -> str | None:
+        """The account of callers who name none: by its id, since it may be renamed."""
+        record = self._kv.get(keys.DEFAULT_ACCOUNT)
+        return None if record is None else record.value.decode()
+
+    def keep_default_id(self, account_id: str) -> None:
+        """Say which account is the default one, unless that has been said before."""
+        with suppress(ConflictError):
+            self._kv.commit([Put(keys.DEFAULT_ACCOUNT, account_id.encode(), ABSENT)])
 
     def ever_had_a_catalog(self, account_id: str) -> bool:
         """Whether a catalog was ever made in an account, even if it was deleted since."""
@@ -114,6 +135,12 @@ class AccountRepository:
     def delete(self, caller: Caller, request: DeleteAccountRequest) -> DeleteAccountResponse:
         """Remove an account; everything in it too under `cascade`."""
         identifier = _addressed(caller, request.account_id)
+        if identifier == self.find_default_id():
+            raise FailedPreconditionError(
+                "this is the default account, which callers belong to who name none: it can be "
+                "renamed and emptied, but not deleted",
+                reason="DEFAULT_ACCOUNT",
+            )
         return self._resources.delete(
             caller, request, identifier, DeleteAccountResponse, cascade=request.cascade
         )

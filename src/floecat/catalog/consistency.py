@@ -74,6 +74,7 @@ class ConsistencyCheck:
         self._checks: Mapping[str, RecordCheck] = {
             "resource": self._resource,
             "accounts": self._name_of(common_pb2.RK_ACCOUNT),
+            "default": self._default,
             "catalogs": self._name_of(common_pb2.RK_CATALOG),
             "namespaces": self._name_of(common_pb2.RK_NAMESPACE),
             "tables": self._name_of(common_pb2.RK_TABLE),
@@ -89,6 +90,11 @@ class ConsistencyCheck:
     def run(self) -> Iterator[Finding]:
         """Everything that doesn't match, as it is found."""
         return findings(self._kv, self._checks)
+
+    def _default(self, record: Record) -> Iterator[str]:
+        identifier = record.value.decode()
+        if self._kv.get(keys.resource(identifier, common_pb2.RK_ACCOUNT, identifier)) is None:
+            yield "names an account that doesn't exist"
 
     def _resource(self, record: Record) -> Iterator[str]:
         account = _account_in(record.key)

@@ -2,6 +2,7 @@
 
     resource/{account} {kind}/{id}              a resource, by id
     accounts {name}                             an account's id, by name
+    default account                             the id of the account of callers who name none
     catalogs/{account} {name}                   a catalog's id
     connectors/{account} {name}                 a connector's id
     namespaces/{account}/{parent} {name}        a namespace's id; parent: namespace or catalog
@@ -35,6 +36,7 @@ GUARD_SLICES: Final = 16
 SWEEP_SLICES: Final = 4
 
 ACCOUNTS: Final = "accounts"
+DEFAULT_ACCOUNT: Final = Key("default", "account")
 GARBAGE: Final = "garbage"
 
 

@@ -3,14 +3,15 @@
 import unicodedata
 from typing import Final
 
+from floecat.characters import is_control, is_unseen
 from floecat.errors import InvalidArgumentError
 
 MAX_NAME_LENGTH: Final = 255
 
 
 def cleaned_name(raw: str, field: str) -> str:
-    """Trimmed and NFC-normalised; 1 to 255 characters without control characters."""
-    name = unicodedata.normalize("NFC", raw.strip(" "))
+    """Trimmed and NFC-normalised; 1 to 255 characters that can be seen and change no others."""
+    name = unicodedata.normalize("NFC", raw.strip())
     if not name:
         raise InvalidArgumentError(f"{field} is empty: give it a name", field=field)
     if len(name) > MAX_NAME_LENGTH:
@@ -19,8 +20,15 @@ def cleaned_name(raw: str, field: str) -> str:
             field=field,
         )
     # Most names are printable, and then there is nothing to look for.
-    if not name.isprintable() and any(unicodedata.category(c) == "Cc" for c in name):
-        raise InvalidArgumentError(f"{field} has control characters: remove them", field=field)
+    if not name.isprintable() and any(map(is_control, name)):
+        raise InvalidArgumentError(
+            f"{field} has control characters, line separators or marks of direction: remove them",
+            field=field,
+        )
+    if not name.isascii() and is_unseen(name):
+        raise InvalidArgumentError(
+            f"{field} has nothing that can be seen: give it a name", field=field
+        )
     return name
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from ai.floedb.floecat.account.account_pb2 import ListAccountsRequest
+from ai.floedb.floecat.account.account_pb2 import GetAccountRequest, ListAccountsRequest
 from ai.floedb.floecat.catalog import directory_pb2 as directory
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest, ResourceId
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from ai.floedb.floecat.connector.connector_pb2 import Connector
     from floecat.client.clients import GrpcClients
 
-DEFAULT_ACCOUNT: Final = "default"
-"""What a service in dev mode takes when no account is named."""
-
 KIND_NAMES: Final = {
     common_pb2.RK_ACCOUNT: "account",
     common_pb2.RK_CATALOG: "catalog",
@@ -47,7 +44,7 @@ class Addresses:
     def __init__(self, clients: "GrpcClients", account: str | None) -> None:
         self._clients = clients
         self._directory = clients.directory
-        self._account = account or DEFAULT_ACCOUNT
+        self._account = account
         self._suggestions = Suggestions(clients)
 
     def account(self, text: str) -> ResourceId:
@@ -174,12 +171,10 @@ class Addresses:
 
     def _account_id(self) -> str:
         """The id of the account we work in, which full ids need."""
-        if is_id(self._account):
+        if self._account and is_id(self._account):
             return self._account
-        accounts = self._accounts()
-        if len(accounts) == 1:
-            return accounts[0].resource_id.id
-        return self.account(self._account).id
+        own = self._clients.accounts.GetAccount(GetAccountRequest()).account
+        return own.resource_id.id
 
     def _connectors(self) -> "list[Connector]":
         def page(request: PageRequest) -> "tuple[Sequence[Connector], PageResponse]":

@@ -10,7 +10,7 @@ import typer
 import floecat
 from floecat.cli.addresses import Addresses
 from floecat.cli.session import current_session
-from floecat.errors import DeadlineExceededError, FloecatError, UnavailableError
+from floecat.errors import NO_ANSWER, DeadlineExceededError, FloecatError, UnavailableError
 from floecat.settings.model import ClientSettings
 
 if TYPE_CHECKING:
@@ -40,13 +40,9 @@ def _explained(settings: ClientSettings) -> Iterator[None]:
     try:
         yield
     except (UnavailableError, DeadlineExceededError) as error:
-        if _from_the_service(error):
+        if error.reason != NO_ANSWER:
             raise
         raise _silence(error, settings) from error
-
-
-def _from_the_service(error: FloecatError) -> bool:
-    return "correlation_id" in error.metadata
 
 
 def _silence(error: FloecatError, settings: ClientSettings) -> FloecatError:

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from floecat.characters import made_visible
 from floecat.cli.commands import Commands
 from floecat.cli.exits import OTHER_FAILURE, exit_code
 from floecat.cli.session import new_session
@@ -15,6 +16,8 @@ from floecat.errors import FloecatError
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 """What a shell reports for a process that its reader left, as `head` does."""
+_LINES: Final = "\n\t"
+"""What a message for people may hold besides text: settings have a line for every problem."""
 
 app = typer.Typer(
     name="floecat",
@@ -99,7 +102,9 @@ def _usage_message(error: typer.TyperException) -> str:
 
 def _failed(message: str, code: int) -> int:
     if message:  # none if help was shown instead
-        typer.echo(f"{typer.style('floecat:', fg='red')} {message}", err=True)
+        typer.echo(
+            f"{typer.style('floecat:', fg='red')} {made_visible(message, keeping=_LINES)}", err=True
+        )
     return code
 
 

@@ -11,10 +11,12 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
+from floecat.characters import made_visible
 from floecat.cli.columns import column_widths
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
     from floecat.cli.pages import Fetched
 
@@ -79,37 +81,45 @@ def print_lines(lines: Iterable[str]) -> int:
     """A line each, as they come; how many there were."""
     count = 0
     for line in lines:
-        typer.echo(line)
+        typer.echo(made_visible(line))
         count += 1
     return count
 
 
 def print_done(message: str) -> None:
     """One line that says what was done."""
-    typer.echo(message)
+    typer.echo(made_visible(message))
 
 
 def note(message: str) -> None:
     """One line beside the output, for people, where it doesn't get into pipes."""
-    typer.echo(message, err=True)
+    typer.echo(made_visible(message), err=True)
+
+
+def visible_text(text: str, style: str = "", *, keeping: str = "") -> "Text":
+    """Text to draw with: what others wrote is shown, and never obeyed by the terminal."""
+    from rich.text import Text  # noqa: PLC0415 - slow to import, and JSON doesn't need it
+
+    return Text(made_visible(text, keeping=keeping), style=style)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table. On a narrow terminal its cells are folded, those of the first column last."""
-    from rich.cells import cell_len  # noqa: PLC0415 - slow to import, and JSON doesn't need it
+    from rich.cells import cell_len  # noqa: PLC0415 - as above
     from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
 
     console = _console()
+    shown = [[visible_text(cell) for cell in row] for row in rows]
+    texts = [[cell.plain for cell in row] for row in shown]
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    needed = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
+    needed = [max(map(cell_len, column)) for column in zip(columns, *texts, strict=True)]
     widths = column_widths(needed, console.width - _GAP * len(columns))
     for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         table.add_column(
             column, overflow="fold", width=width, style="cyan" if number == 0 else None
         )
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+    for row in shown:
+        table.add_row(*row)
     draw(table)
 
 
@@ -132,7 +142,6 @@ def print_items(
 def print_fields(fields: Mapping[str, str | Sequence[str]]) -> None:
     """One thing, a line per field; fields without a value are left out."""
     from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
 
     block = Table.grid(padding=(0, 2, 0, 0))
     block.add_column(style="bold", no_wrap=True)
@@ -140,7 +149,8 @@ def print_fields(fields: Mapping[str, str | Sequence[str]]) -> None:
     for name, value in fields.items():
         lines = [value] if isinstance(value, str) else list(value)
         for index, line in enumerate(line for line in lines if line):
-            block.add_row(name if index == 0 else "", Text(line))
+            # Its further lines stay in the column, so they can't pass for other fields.
+            block.add_row(name if index == 0 else "", visible_text(line, keeping="\n\t"))
     draw(block)
 
 

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-from floecat.cli.output import note
+from floecat.cli.output import note, visible_text
 from floecat.cli.run_texts import (
     ENDED,
     STYLES,
@@ -101,7 +101,7 @@ def _tree(name: str, progress: Progress) -> "Tree":
     for part in progress.active:
         tree.add(_part(part))
     for line in failure_lines(progress.job.failures)[:5]:
-        tree.add(_styled(f"✗ {line}", "red"))
+        tree.add(visible_text(f"✗ {line}", "red"))
     return tree
 
 
@@ -110,7 +110,7 @@ def _head(name: str, progress: Progress) -> "RenderableType":
 
     rows = Table.grid(padding=(0, 1, 0, 0))
     style = STYLES.get(progress.job.state, "")
-    rows.add_row(_styled(name, "bold"), _styled(state_text(progress.job), style))
+    rows.add_row(visible_text(name, "bold"), visible_text(state_text(progress.job), style))
     rows.add_row("jobs", _bar(progress.done, progress.total), *_pace(progress))
     if progress.files_total:
         rows.add_row("files", _bar(progress.files_done, progress.files_total))
@@ -123,13 +123,13 @@ def _part(job: "ReconcileJob") -> "RenderableType":
     row = Table.grid(padding=(0, 1, 0, 0))
     counters = job.counters
     cells: list[RenderableType] = [
-        _styled(job_text(job), ""),
-        _styled(state_text(job), STYLES.get(job.state, "dim")),
+        visible_text(job_text(job), ""),
+        visible_text(state_text(job), STYLES.get(job.state, "dim")),
     ]
     if counters.files_total:
         cells.append(_bar(counters.files_completed + counters.files_reused, counters.files_total))
     elif job.message:
-        cells.append(_styled(job.message, "dim"))
+        cells.append(visible_text(job.message, "dim"))
     row.add_row(*cells)
     return row
 
@@ -142,9 +142,3 @@ def _bar(done: int, total: int) -> "Text":
     text.append("━" * (_BAR - filled), style="dim")
     text.append(f" {done} of {total}", style="")
     return text
-
-
-def _styled(text: str, style: str) -> "Text":
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    return Text(text, style=style)

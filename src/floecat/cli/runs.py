@@ -20,7 +20,15 @@ from floecat.cli import run_options as parts
 from floecat.cli.connection import connected
 from floecat.cli.connector_options import Mode, known_mode
 from floecat.cli.descriptions import lately
-from floecat.cli.output import draw, note, print_done, print_fields, print_items, print_message
+from floecat.cli.output import (
+    draw,
+    note,
+    print_done,
+    print_fields,
+    print_items,
+    print_message,
+    visible_text,
+)
 from floecat.cli.pages import fetch_all
 from floecat.cli.run_texts import (
     ENDED,
@@ -269,16 +277,15 @@ def _share(job: ReconcileJob) -> str:
 
 
 def _drawn(node: ReconcileJobNode) -> "Tree":
-    from rich.text import Text  # noqa: PLC0415 - slow to import, and JSON doesn't need it
-    from rich.tree import Tree  # noqa: PLC0415 - as above
+    from rich.tree import Tree  # noqa: PLC0415 - slow to import, and JSON doesn't need it
 
     job = node.job
-    label = Text(f"{job_text(job)} ")
+    label = visible_text(f"{job_text(job)} ")
     label.append(state_text(job), style=STYLES.get(job.state, "dim"))
     if job.message and job.state != reconciler_pb2.RJS_SUCCEEDED:
-        label.append(f"  {job.message}", style="dim")
+        label.append_text(visible_text(f"  {job.message}", "dim"))
     drawn = Tree(label, guide_style="dim")
     drawn.children.extend(_drawn(child) for child in node.children)
     if node.children_truncated:
-        drawn.add(Text("…", style="dim"))
+        drawn.add(visible_text("…", "dim"))
     return drawn

@@ -12,7 +12,7 @@ from floecat.cli.addresses import KIND_NAMES
 from floecat.cli.completion import complete_container
 from floecat.cli.connection import connected
 from floecat.cli.folders import Entry, list_catalogs, list_contents
-from floecat.cli.output import draw, note, print_json
+from floecat.cli.output import draw, note, print_json, visible_text
 from floecat.client.names import format_name
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _drawn(node: Node, *, is_root: bool) -> "Tree":
 
     def label(of: Node, text: str) -> Text:
         kind = " (view)" if of.id.kind == common_pb2.RK_VIEW else ""
-        return Text(text, _STYLES[of.id.kind]).append(kind, "dim")
+        return visible_text(text, _STYLES[of.id.kind]).append(kind, "dim")
 
     def grow(branch: Tree, below: Node) -> Tree:
         for child in below.children:

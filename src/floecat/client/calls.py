@@ -28,6 +28,11 @@ class _CallDetails(grpc.ClientCallDetails):
         self.compression = given.compression
 
 
+def _correlation_id(given: grpc.ClientCallDetails, headers: Mapping[str, str]) -> str:
+    """The id that a call is sent with, whoever chose it."""
+    return str({**headers, **dict(given.metadata or ())}["x-correlation-id"])
+
+
 class CallInterceptor(
     grpc.UnaryUnaryClientInterceptor,
     grpc.UnaryStreamClientInterceptor,
@@ -58,9 +63,9 @@ class CallInterceptor(
             error = call.exception()
             if error is None:
                 return call
-            failure = failure_of(error)
+            failure = failure_of(error, _correlation_id(details, headers))
             wait = self._retry.wait_before(attempt, failure).total_seconds()
-            last = attempt == self._retry.attempts or time.monotonic() + wait > deadline
+            last = attempt >= self._retry.attempts or time.monotonic() + wait > deadline
             harmless = repeatable or was_refused(failure)
             if last or not harmless or not is_passing(failure):
                 raise failure.error from error
@@ -72,9 +77,8 @@ class CallInterceptor(
     ) -> Any:
         """One request, many answers: never retried, since some may have been seen."""
         headers = self._call_headers(details)
-        return _Answers(
-            continuation(_CallDetails(details, self._seconds(details), headers), request)
-        )
+        call = continuation(_CallDetails(details, self._seconds(details), headers), request)
+        return _Answers(call, _correlation_id(details, headers))
 
     def intercept_stream_unary(
         self, continuation: Callable[..., Any], details: grpc.ClientCallDetails, requests: Any
@@ -84,7 +88,7 @@ class CallInterceptor(
         call = continuation(_CallDetails(details, self._seconds(details), headers), requests)
         error = call.exception()
         if error is not None:
-            raise failure_of(error).error from error
+            raise failure_of(error, _correlation_id(details, headers)).error from error
         return call
 
     def _seconds(self, details: grpc.ClientCallDetails) -> float:
@@ -96,25 +100,25 @@ class CallInterceptor(
             raise FailedPreconditionError("this client was closed: connect again")
 
     def _call_headers(self, details: grpc.ClientCallDetails) -> dict[str, str]:
+        """What is sent besides the call's own headers, which win over the client's."""
         self.require_open()
         given = {key for key, _ in details.metadata or ()}
-        headers = {key: value for key, value in self._headers.items() if key not in given}
-        if "x-correlation-id" not in given:
-            headers["x-correlation-id"] = uuid4().hex
-        return headers
+        headers = {"x-correlation-id": uuid4().hex, **self._headers}
+        return {key: value for key, value in headers.items() if key not in given}
 
 
 class _Answers(Iterator[Any]):
     """The answers of a stream, whose failure is one of our errors."""
 
-    def __init__(self, call: Any) -> None:
+    def __init__(self, call: Any, correlation_id: str) -> None:
         self._call = call
+        self._correlation_id = correlation_id
 
     def __next__(self) -> Any:
         try:
             return next(self._call)
         except grpc.RpcError as error:
-            raise failure_of(error).error from error
+            raise failure_of(error, self._correlation_id).error from error
 
     def cancel(self) -> None:
         """Stop listening."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import grpc
 
 from floecat.client.calls import CallInterceptor
+from floecat.client.headers import account_header, checked_headers
 from floecat.client.retries import RetryPolicy
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class ClientOptions:
     account: str | None = None
     """Account id or name, for a service in dev mode; None means the service's default account."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every call, e.g. `x-engine-kind` and `x-engine-version`."""
+    """Sent with every call, e.g. `x-engine-kind` and `x-engine-version`; printable ASCII."""
     timeout: timedelta = timedelta(seconds=30)
     """The deadline of calls that state none."""
     retry: RetryPolicy = RetryPolicy()
@@ -94,6 +95,9 @@ class GrpcClients:
     system_objects: "SystemObjectsServiceStub"
 
     def __init__(self, target: str, options: ClientOptions) -> None:
+        headers = checked_headers(options.headers)
+        if options.account:
+            headers.update(account_header(options.account))
         self._plain = grpc.insecure_channel(
             target,
             options=(
@@ -104,9 +108,6 @@ class GrpcClients:
                 ("grpc.max_reconnect_backoff_ms", _LAST_RECONNECT_MS),
             ),
         )
-        headers = dict(options.headers)
-        if options.account:
-            headers["x-floe-account"] = options.account
         self._calls = CallInterceptor(headers, options.timeout, options.retry)
         self._channel = grpc.intercept_channel(self._plain, self._calls)
 

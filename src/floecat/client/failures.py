@@ -1,5 +1,6 @@
 """gRPC failures back into the errors they were."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,7 +11,13 @@ from grpc_status import rpc_status
 
 from ai.floedb.floecat.common import common_pb2
 from floecat import errors
-from floecat.errors import ErrorCode, FloecatError
+from floecat.errors import NO_ANSWER, ErrorCode, FloecatError
+
+_SILENCE: Final = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.DEADLINE_EXCEEDED})
+_TOO_LARGE: Final = re.compile(
+    r"(?:CLIENT: Sent|SERVER: Received) message larger than max \((\d+) vs\. (\d+)\)"
+)
+"""How gRPC says that a request is too large, whichever side noticed."""
 
 _ERRORS: Final[Mapping[ErrorCode, type[FloecatError]]] = {
     cls.code: cls
@@ -40,14 +47,14 @@ class RemoteFailure:
     retry_after: timedelta | None = None
 
 
-def failure_of(call: BaseException) -> RemoteFailure:
-    """What a failed call says. Without our details, the status alone."""
+def failure_of(call: BaseException, correlation_id: str) -> RemoteFailure:
+    """What a failed call says. Without our details: its status, and the id it was sent with."""
     if not isinstance(call, grpc.RpcError):
         return RemoteFailure(errors.FailedPreconditionError(f"the call wasn't made: {call}"))
     code = _code_of(call)
     described = _described(call)
     if described is None:
-        return RemoteFailure(_ERRORS.get(code, FloecatError)(_plain_message(call)))
+        return RemoteFailure(_undescribed(call, code, {"correlation_id": correlation_id}))
     error = _ERRORS.get(code, FloecatError)(
         described.message,
         reason=described.reason,
@@ -57,6 +64,22 @@ def failure_of(call: BaseException) -> RemoteFailure:
         error.field = described.field_violations[0].field
     after = described.retry_after.ToTimedelta() if described.HasField("retry_after") else None
     return RemoteFailure(error, after)
+
+
+def _undescribed(call: grpc.RpcError, code: ErrorCode, metadata: Mapping[str, str]) -> FloecatError:
+    """An error that gRPC made: of our services nobody had a word in it."""
+    too_large = _TOO_LARGE.search(call.details() or "")
+    if too_large:
+        size, limit = (f"{int(number):,}" for number in too_large.groups())
+        return errors.InvalidArgumentError(
+            f"the request has {size} bytes, and {limit} fit into one: send less at once. "
+            "Attachments of any size go one by one (floecat snapshot attach, or "
+            "WriteSnapshotAttachment)",
+            reason="MESSAGE_TOO_LARGE",
+            metadata=metadata,
+        )
+    reason = NO_ANSWER if code in _SILENCE else None
+    return _ERRORS.get(code, FloecatError)(_plain_message(call), reason=reason, metadata=metadata)
 
 
 def _code_of(call: grpc.RpcError) -> ErrorCode:

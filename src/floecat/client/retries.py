@@ -6,11 +6,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 from floecat.client.failures import RemoteFailure
-from floecat.errors import ErrorCode
+from floecat.errors import ErrorCode, InvalidArgumentError
 
 _READS: Final = ("Get", "List", "Resolve", "Lookup", "Read", "Fetch")
-
-_PASSING: Final = frozenset({ErrorCode.UNAVAILABLE, ErrorCode.RESOURCE_EXHAUSTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +18,16 @@ class RetryPolicy:
     attempts: int = 4
     base: timedelta = timedelta(milliseconds=100)
     longest: timedelta = timedelta(seconds=5)
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise InvalidArgumentError(
+                f"a call is attempted once or more often, not {self.attempts} times: 1 means no "
+                "retries",
+                field="attempts",
+            )
+        if min(self.base, self.longest) < timedelta(0):
+            raise InvalidArgumentError("pauses can't be negative", field="base")
 
     def wait_before(self, attempt: int, failure: RemoteFailure) -> timedelta:
         """How long to wait before attempt number `attempt` (the first retry is number 1)."""
@@ -43,5 +51,5 @@ def was_refused(failure: RemoteFailure) -> bool:
 
 
 def is_passing(failure: RemoteFailure) -> bool:
-    """Whether the same call may succeed later."""
-    return failure.error.code in _PASSING
+    """Whether the same call may succeed later: the service says so, or can't be reached."""
+    return failure.retry_after is not None or failure.error.code is ErrorCode.UNAVAILABLE

@@ -27,7 +27,11 @@ class AccountHandlers:
         return ListAccountsResponse(accounts=page.items, page=page.message)
 
     def GetAccount(self, request: GetAccountRequest, call: Call) -> GetAccountResponse:
-        stored = self._accounts.get(call.caller, request.account_id)
+        stored = (
+            self._accounts.get(call.caller, request.account_id)
+            if request.HasField("account_id")
+            else self._accounts.get_own(call.caller)
+        )
         return GetAccountResponse(account=stored.message, meta=stored.meta)
 
     def CreateAccount(self, request: CreateAccountRequest, call: Call) -> CreateAccountResponse:

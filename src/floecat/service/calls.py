@@ -3,12 +3,24 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import grpc
 
 from floecat.catalog.callers import Caller
-from floecat.errors import CancelledError, DeadlineExceededError
+from floecat.errors import CancelledError, DeadlineExceededError, InvalidArgumentError
 from floecat.service.principals import Principal
+
+_LONGEST_CORRELATION_ID: Final = 128
+_LONGEST_ENGINE_WORD: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Which engine is asking, in its own words; empty where it doesn't say."""
+
+    kind: str = ""
+    version: str = ""
 
 
 @dataclass(slots=True)
@@ -20,6 +32,7 @@ class Call:
     headers: Mapping[str, str]
     principal: Principal
     context: grpc.ServicerContext = field(repr=False)
+    engine: Engine = Engine()
     replayed: bool = False
     """Whether the answer is one that was given before."""
 
@@ -54,5 +67,24 @@ def headers_of(context: grpc.ServicerContext) -> dict[str, str]:
 def correlation_id_of(headers: Mapping[str, str]) -> str:
     """The caller's correlation id, if it is one we can log and echo; otherwise a new one."""
     given = headers.get("x-correlation-id", "")
-    fits = 0 < len(given) <= 128 and given.isascii() and given.isprintable()
+    fits = given and _is_loggable(given, _LONGEST_CORRELATION_ID)
     return given if fits else os.urandom(16).hex()
+
+
+def engine_of(headers: Mapping[str, str]) -> Engine:
+    """The engine that the headers name. What can't be logged is refused, not cut short."""
+    return Engine(_engine_word(headers, "x-engine-kind"), _engine_word(headers, "x-engine-version"))
+
+
+def _engine_word(headers: Mapping[str, str], header: str) -> str:
+    given = headers.get(header, "")
+    if not _is_loggable(given, _LONGEST_ENGINE_WORD):
+        raise InvalidArgumentError(
+            f"{header} must be at most {_LONGEST_ENGINE_WORD} printable ASCII characters",
+            field=header,
+        )
+    return given
+
+
+def _is_loggable(text: str, longest: int) -> bool:
+    return len(text) <= longest and text.isascii() and text.isprintable()

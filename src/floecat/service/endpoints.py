@@ -26,9 +26,15 @@ from floecat.errors import (
     PermissionDeniedError,
 )
 from floecat.service.audit import audit, is_mutation
-from floecat.service.calls import Call, correlation_id_of, headers_of, require_waiting
+from floecat.service.calls import (
+    Call,
+    correlation_id_of,
+    engine_of,
+    headers_of,
+    require_waiting,
+)
 from floecat.service.enums import check_enums
-from floecat.service.logs import CORRELATION_ID
+from floecat.service.logs import CORRELATION_ID, ENGINE
 from floecat.service.metrics import CallMetrics, MethodMetrics
 from floecat.service.permissions import permission_for
 from floecat.service.pools import CallPool
@@ -141,7 +147,9 @@ class Endpoint:
                 f"{principal.subject!r} lacks the permission {self._permission}",
                 metadata={"permission": self._permission},
             )
-        return Call(self._method, headers["x-correlation-id"], headers, principal, context)
+        engine = engine_of(headers)
+        ENGINE.set((engine.kind, engine.version))
+        return Call(self._method, headers["x-correlation-id"], headers, principal, context, engine)
 
 
 class _Run:

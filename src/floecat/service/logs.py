@@ -1,4 +1,4 @@
-"""How log lines look: structured, with the correlation id of the call they belong to, on stderr."""
+"""How log lines look: structured, with what names the call they belong to, on stderr."""
 
 import logging
 import sys
@@ -11,22 +11,28 @@ from structlog.typing import Processor
 
 CORRELATION_ID: Final = ContextVar[str]("correlation_id")
 """The call that the running code belongs to."""
+ENGINE: Final = ContextVar[tuple[str, str]]("engine")
+"""Kind and version of the engine that made it."""
 
 
-def add_correlation_id(
+def add_call(
     _logger: object, _name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """Put the correlation id of the call, if there is one, into a log line."""
-    correlation_id = CORRELATION_ID.get("")
-    if correlation_id:
-        event["correlation_id"] = correlation_id
+    """Put what names the call, if there is one, into a log line."""
+    kind, version = ENGINE.get(("", ""))
+    named = {
+        "correlation_id": CORRELATION_ID.get(""),
+        "engine_kind": kind,
+        "engine_version": version,
+    }
+    event.update({key: value for key, value in named.items() if value})
     return event
 
 
 def configure_logs(*, as_json: bool, level: str) -> None:
     """Set up logging for this process, once, at its start."""
     shared: Sequence[Processor] = (
-        add_correlation_id,
+        add_call,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     )

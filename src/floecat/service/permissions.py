@@ -24,6 +24,7 @@ class Permission(StrEnum):
 
 
 ADMINISTRATOR: Final = "administrator"
+WORKER: Final = "reconcile-worker"
 
 _READ: Final = frozenset(
     {
@@ -49,7 +50,7 @@ ROLES: Final[Mapping[str, frozenset[Permission]]] = {
     "developer": _DEVELOP,
     "operator": _OPERATE,
     "reader": _READ,
-    "reconcile-worker": frozenset({Permission.RECONCILE_WORK}),
+    WORKER: frozenset({Permission.RECONCILE_WORK}),
 }
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
+from urllib.parse import unquote
 
 from floecat.catalog.accounts import AccountRepository
 from floecat.errors import UnauthenticatedError
-from floecat.service.permissions import ADMINISTRATOR, ROLES, Permission
+from floecat.service.permissions import ADMINISTRATOR, ROLES, WORKER, Permission
 
 Headers = Mapping[str, str]
 
@@ -51,23 +52,31 @@ class DevAuthenticator:
     Only for a server that listens on this machine alone.
     """
 
-    def __init__(self, accounts: AccountRepository, default_account: str) -> None:
+    def __init__(self, accounts: AccountRepository, default_account_id: str) -> None:
         self._accounts = accounts
-        self._default = default_account
+        self._default = default_account_id
 
     def authenticate(self, headers: Headers) -> Principal:
         """A caller of the account and with the role that are named; an administrator's without."""
-        named = headers.get("x-floe-account") or self._default
-        identifier = self._accounts.find_id(named)
-        if identifier is None:
-            raise UnauthenticatedError(
-                f"there is no account {named!r}: name another in x-floe-account, or leave it out",
-                reason="UNKNOWN_ACCOUNT",
-            )
         role = headers.get("x-floe-role", ADMINISTRATOR)
         if role not in ROLES:
             raise UnauthenticatedError(
                 f"there is no role {role!r}: x-floe-role is one of {', '.join(ROLES)}",
                 reason="UNKNOWN_ROLE",
             )
-        return Principal(identifier, headers.get("x-floe-subject", "dev"), frozenset([role]))
+        # Workers take jobs of every account, so they must not depend on one.
+        account = "" if role == WORKER else self._account_id(headers)
+        return Principal(account, headers.get("x-floe-subject", "dev"), frozenset([role]))
+
+    def _account_id(self, headers: Headers) -> str:
+        named = unquote(headers.get("x-floe-account", ""))
+        if not named:
+            return self._default
+        identifier = self._accounts.find_id(named)
+        if identifier is None:
+            raise UnauthenticatedError(
+                f"there is no account {named!r}: name another with --account or client.account "
+                "(the header x-floe-account), or leave it out",
+                reason="UNKNOWN_ACCOUNT",
+            )
+        return identifier

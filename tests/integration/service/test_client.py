@@ -13,9 +13,13 @@ import floecat
 from ai.floedb.floecat.catalog import catalog_pb2
 from floecat.client.retries import RetryPolicy, may_repeat
 from floecat.errors import (
+    NO_ANSWER,
+    AbortedError,
     DeadlineExceededError,
     FailedPreconditionError,
+    FloecatError,
     InvalidArgumentError,
+    ResourceExhaustedError,
     UnavailableError,
 )
 from floecat.service.status import status_of
@@ -49,7 +53,7 @@ def misbehaving(
     server = grpc.server(ThreadPoolExecutor(2), handlers=[handler])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    settings = floecat.ClientOptions(retry=QUICK, **options)
+    settings = floecat.ClientOptions(**{"retry": QUICK, **options})
     try:
         with floecat.connect(f"127.0.0.1:{port}", settings) as clients:
             yield handler, clients
@@ -112,6 +116,52 @@ def test_a_deadline_holds_over_all_attempts() -> None:
     timeout = timedelta(milliseconds=200)
     with misbehaving(behave, timeout=timeout) as (_, clients), pytest.raises(DeadlineExceededError):
         clients.catalogs.ListCatalogs(LIST)
+
+
+def test_a_retry_waits_as_told_and_gets_what_is_left_of_the_time() -> None:
+    left: list[float] = []
+
+    def behave(_number: int, context: grpc.ServicerContext) -> bytes:
+        left.append(context.time_remaining())
+        context.abort_with_status(status_of(UnavailableError("come again in a second"), "c"))
+
+    pause = timedelta(milliseconds=300)
+    policy = RetryPolicy(attempts=3, base=timedelta(0), longest=pause)
+    with misbehaving(behave, retry=policy) as (_, clients), pytest.raises(UnavailableError):
+        clients.catalogs.ListCatalogs(LIST, timeout=5)  # gRPC rounds what is much longer
+    first, second, third = left
+    assert second < first - 0.9 * pause.total_seconds()
+    assert third < second - 0.9 * pause.total_seconds()
+
+
+@pytest.mark.parametrize("error", [AbortedError("busy"), ResourceExhaustedError("full")])
+def test_what_does_not_say_when_to_come_again_is_not_tried_again(error: FloecatError) -> None:
+    def behave(_number: int, context: grpc.ServicerContext) -> bytes:
+        code = grpc.StatusCode[error.code]
+        context.abort(code, error.message)
+
+    with misbehaving(behave) as (server, clients):
+        with pytest.raises(type(error)):
+            clients.catalogs.ListCatalogs(LIST)
+        assert server.calls == ["ListCatalogs"]
+
+
+def test_errors_that_the_client_finds_itself_name_the_call() -> None:
+    metadata = (("x-correlation-id", "mine"),)
+    with floecat.connect("127.0.0.1:1", floecat.ClientOptions(retry=QUICK)) as clients:
+        with pytest.raises(UnavailableError) as silence:
+            clients.catalogs.ListCatalogs(LIST, metadata=metadata)
+        with pytest.raises(UnavailableError) as made:
+            clients.catalogs.ListCatalogs(LIST)
+    assert silence.value.metadata["correlation_id"] == "mine"
+    assert made.value.metadata["correlation_id"]
+    assert {silence.value.reason, made.value.reason} == {NO_ANSWER}
+
+
+@pytest.mark.parametrize("field", [{"attempts": 0}, {"base": timedelta(seconds=-1)}])
+def test_a_policy_that_makes_no_sense_is_refused(field: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        RetryPolicy(**field)
 
 
 def test_a_closed_client_says_so() -> None:

@@ -12,7 +12,28 @@ def test_names_are_trimmed_and_normalised() -> None:
     assert cleaned_name("  cafe\u0301 ", "name") == "caf\u00e9"
 
 
-@pytest.mark.parametrize("raw", ["", "   ", "a\x00b", "tab\there", "x" * (MAX_NAME_LENGTH + 1)])
+def test_every_kind_of_space_is_trimmed() -> None:
+    assert cleaned_name("\u00a0\u3000\tname\u2003\n", "name") == "name"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "",
+        "   ",
+        "\u3000",
+        "a\x00b",
+        "tab\there",
+        "two\u2028lines",
+        "two\u2029paragraphs",
+        "txt.\u202eexe",
+        "\u2066a\u2069b",
+        "a\u200fb",
+        "\u200b\u200d",
+        "\u3164",
+        "x" * (MAX_NAME_LENGTH + 1),
+    ],
+)
 def test_bad_names_are_refused_and_name_their_field(raw: str) -> None:
     with pytest.raises(InvalidArgumentError) as refusal:
         cleaned_name(raw, "spec.display_name")

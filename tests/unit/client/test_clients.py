@@ -1,6 +1,10 @@
 """Stubs are made when they are first asked for, one for every service that is declared."""
 
+import pytest
+
 import floecat
+from floecat.client.headers import account_header, checked_headers
+from floecat.errors import InvalidArgumentError
 
 
 def test_every_declared_stub_can_be_had_and_stays_the_same() -> None:
@@ -14,3 +18,28 @@ def test_every_declared_stub_can_be_had_and_stays_the_same() -> None:
 def test_what_is_no_service_is_no_attribute() -> None:
     with floecat.connect("localhost:1") as clients:
         assert not hasattr(clients, "nonsense")
+
+
+def test_headers_are_sent_in_lower_case() -> None:
+    assert checked_headers({"X-Engine-Kind": "duckdb"}) == {"x-engine-kind": "duckdb"}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"": "a"},
+        {"a b": "c"},
+        {"ä": "a"},
+        {"grpc-a": "b"},
+        {"a-bin": "b"},
+        {"a": "ä"},
+        {"a": "b\n"},
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused(headers: dict[str, str]) -> None:
+    with pytest.raises(InvalidArgumentError, match="header"):
+        floecat.connect("localhost:1", floecat.ClientOptions(headers=headers))
+
+
+def test_an_account_is_sent_in_ascii() -> None:
+    assert account_header("käse")["x-floe-account"].isascii()

@@ -75,7 +75,8 @@ class AccountServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetAccount(self, request, context):
-        """Returns one account. NOT_FOUND if it doesn't exist or isn't the caller's.
+        """Returns one account, the caller's own if none is named. NOT_FOUND if it doesn't exist or isn't
+        the caller's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -97,7 +98,8 @@ class AccountServiceServicer:
 
     def DeleteAccount(self, request, context):
         """Deletes an account; refused with FAILED_PRECONDITION while it has contents, unless `cascade`.
-        NOT_FOUND if it is gone already, unless replayed under its idempotency key.
+        NOT_FOUND if it is gone already, unless replayed under its idempotency key. The default account,
+        which callers belong to who name none, can't be deleted: FAILED_PRECONDITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,14 +38,17 @@ class AccountServiceStub:
     administrators see their own account only.
     """
     GetAccount: _grpc.UnaryUnaryMultiCallable[_account_pb2.GetAccountRequest, _account_pb2.GetAccountResponse]
-    """Returns one account. NOT_FOUND if it doesn't exist or isn't the caller's."""
+    """Returns one account, the caller's own if none is named. NOT_FOUND if it doesn't exist or isn't
+    the caller's.
+    """
     CreateAccount: _grpc.UnaryUnaryMultiCallable[_account_pb2.CreateAccountRequest, _account_pb2.CreateAccountResponse]
     """Creates an account with a server-made id. ALREADY_EXISTS if the name is taken. Idempotent with a key."""
     UpdateAccount: _grpc.UnaryUnaryMultiCallable[_account_pb2.UpdateAccountRequest, _account_pb2.UpdateAccountResponse]
     """Changes the fields named by the mask, under the precondition if there is one. Idempotent with a key."""
     DeleteAccount: _grpc.UnaryUnaryMultiCallable[_account_pb2.DeleteAccountRequest, _account_pb2.DeleteAccountResponse]
     """Deletes an account; refused with FAILED_PRECONDITION while it has contents, unless `cascade`.
-    NOT_FOUND if it is gone already, unless replayed under its idempotency key.
+    NOT_FOUND if it is gone already, unless replayed under its idempotency key. The default account,
+    which callers belong to who name none, can't be deleted: FAILED_PRECONDITION.
     """
 
 @_typing.type_check_only
@@ -58,14 +61,17 @@ class AccountServiceAsyncStub(AccountServiceStub):
     administrators see their own account only.
     """
     GetAccount: _aio.UnaryUnaryMultiCallable[_account_pb2.GetAccountRequest, _account_pb2.GetAccountResponse]  # type: ignore[assignment]
-    """Returns one account. NOT_FOUND if it doesn't exist or isn't the caller's."""
+    """Returns one account, the caller's own if none is named. NOT_FOUND if it doesn't exist or isn't
+    the caller's.
+    """
     CreateAccount: _aio.UnaryUnaryMultiCallable[_account_pb2.CreateAccountRequest, _account_pb2.CreateAccountResponse]  # type: ignore[assignment]
     """Creates an account with a server-made id. ALREADY_EXISTS if the name is taken. Idempotent with a key."""
     UpdateAccount: _aio.UnaryUnaryMultiCallable[_account_pb2.UpdateAccountRequest, _account_pb2.UpdateAccountResponse]  # type: ignore[assignment]
     """Changes the fields named by the mask, under the precondition if there is one. Idempotent with a key."""
     DeleteAccount: _aio.UnaryUnaryMultiCallable[_account_pb2.DeleteAccountRequest, _account_pb2.DeleteAccountResponse]  # type: ignore[assignment]
     """Deletes an account; refused with FAILED_PRECONDITION while it has contents, unless `cascade`.
-    NOT_FOUND if it is gone already, unless replayed under its idempotency key.
+    NOT_FOUND if it is gone already, unless replayed under its idempotency key. The default account,
+    which callers belong to who name none, can't be deleted: FAILED_PRECONDITION.
     """
 
 class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -87,7 +93,9 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _account_pb2.GetAccountRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_account_pb2.GetAccountResponse, _abc.Awaitable[_account_pb2.GetAccountResponse]]:
-        """Returns one account. NOT_FOUND if it doesn't exist or isn't the caller's."""
+        """Returns one account, the caller's own if none is named. NOT_FOUND if it doesn't exist or isn't
+        the caller's.
+        """
 
     @_abc_1.abstractmethod
     def CreateAccount(
@@ -112,7 +120,8 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_account_pb2.DeleteAccountResponse, _abc.Awaitable[_account_pb2.DeleteAccountResponse]]:
         """Deletes an account; refused with FAILED_PRECONDITION while it has contents, unless `cascade`.
-        NOT_FOUND if it is gone already, unless replayed under its idempotency key.
+        NOT_FOUND if it is gone already, unless replayed under its idempotency key. The default account,
+        which callers belong to who name none, can't be deleted: FAILED_PRECONDITION.
         """
 
 def add_AccountServiceServicer_to_server(servicer: AccountServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

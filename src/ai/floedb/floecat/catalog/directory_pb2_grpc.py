@@ -26,7 +26,9 @@ if _version_not_supported:
 
 
 class DirectoryServiceStub:
-    """Translates between names and ids. Reads only; every answer is as of one instant.
+    """Translates between names and ids. Reads only. Each name is resolved from records that were all
+    committed, read one after another: of a rename or move that happens meanwhile a part may be seen,
+    but never an id that didn't exist. Several names of one call are resolved one after another too.
     """
 
     def __init__(self, channel):
@@ -98,7 +100,9 @@ class DirectoryServiceStub:
 
 
 class DirectoryServiceServicer:
-    """Translates between names and ids. Reads only; every answer is as of one instant.
+    """Translates between names and ids. Reads only. Each name is resolved from records that were all
+    committed, read one after another: of a rename or move that happens meanwhile a part may be seen,
+    but never an id that didn't exist. Several names of one call are resolved one after another too.
     """
 
     def ResolveCatalog(self, request, context):
@@ -258,7 +262,9 @@ def add_DirectoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DirectoryService:
-    """Translates between names and ids. Reads only; every answer is as of one instant.
+    """Translates between names and ids. Reads only. Each name is resolved from records that were all
+    committed, read one after another: of a rename or move that happens meanwhile a part may be seen,
+    but never an id that didn't exist. Several names of one call are resolved one after another too.
     """
 
     @staticmethod

@@ -27,7 +27,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class DirectoryServiceStub:
-    """Translates between names and ids. Reads only; every answer is as of one instant."""
+    """Translates between names and ids. Reads only. Each name is resolved from records that were all
+    committed, read one after another: of a rename or move that happens meanwhile a part may be seen,
+    but never an id that didn't exist. Several names of one call are resolved one after another too.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -62,7 +65,10 @@ class DirectoryServiceStub:
 
 @_typing.type_check_only
 class DirectoryServiceAsyncStub(DirectoryServiceStub):
-    """Translates between names and ids. Reads only; every answer is as of one instant."""
+    """Translates between names and ids. Reads only. Each name is resolved from records that were all
+    committed, read one after another: of a rename or move that happens meanwhile a part may be seen,
+    but never an id that didn't exist. Several names of one call are resolved one after another too.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ResolveCatalog: _aio.UnaryUnaryMultiCallable[_directory_pb2.ResolveCatalogRequest, _directory_pb2.ResolveCatalogResponse]  # type: ignore[assignment]
@@ -93,7 +99,10 @@ class DirectoryServiceAsyncStub(DirectoryServiceStub):
     """Many ids of any kind, paged, in order. Unknown ones are answered without a name."""
 
 class DirectoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Translates between names and ids. Reads only; every answer is as of one instant."""
+    """Translates between names and ids. Reads only. Each name is resolved from records that were all
+    committed, read one after another: of a rename or move that happens meanwhile a part may be seen,
+    but never an id that didn't exist. Several names of one call are resolved one after another too.
+    """
 
     @_abc_1.abstractmethod
     def ResolveCatalog(
