@@ -84,7 +84,13 @@ def summary(progress: Progress) -> str:
     if progress.files_total:
         parts.append(f"{progress.files_done} of {progress.files_total} files")
     parts.extend(_pace(progress))
-    return ", ".join(parts)
+    trouble = _trouble(progress.job)
+    return f"{', '.join(parts)}: {trouble}" if trouble else ", ".join(parts)
+
+
+def _trouble(job: "ReconcileJob") -> str:
+    """Why it is tried again, while it is."""
+    return job.message if job.attempt > 1 and job.state not in ENDED else ""
 
 
 def _pace(progress: Progress) -> list[str]:
@@ -114,6 +120,8 @@ def _head(name: str, progress: Progress) -> "RenderableType":
     rows.add_row("jobs", _bar(progress.done, progress.total), *_pace(progress))
     if progress.files_total:
         rows.add_row("files", _bar(progress.files_done, progress.files_total))
+    if _trouble(progress.job):
+        rows.add_row("", _styled(_trouble(progress.job), "yellow"))
     return rows
 
 
