@@ -46,7 +46,7 @@ class LiveTree:
 
     def show(self, progress: Progress) -> None:
         """Draw it as it is now."""
-        self._live.update(_tree(self._name, progress))
+        self._live.update(run_tree(self._name, progress))
 
     def close(self) -> None:
         """Take it off the screen."""
@@ -100,7 +100,8 @@ def _pace(progress: Progress) -> list[str]:
     return parts
 
 
-def _tree(name: str, progress: Progress) -> "Tree":
+def run_tree(name: str, progress: Progress) -> "Tree":
+    """A run with its bars, what is worked on, and what has failed."""
     from rich.tree import Tree  # noqa: PLC0415 - as above
 
     tree = Tree(_head(name, progress), guide_style="dim")
@@ -121,7 +122,7 @@ def _head(name: str, progress: Progress) -> "RenderableType":
     if progress.files_total:
         rows.add_row("files", _bar(progress.files_done, progress.files_total))
     if _trouble(progress.job):
-        rows.add_row("", _styled(_trouble(progress.job), "yellow"))
+        rows.add_row("", visible_text(_trouble(progress.job), "yellow"))
     return rows
 
 
