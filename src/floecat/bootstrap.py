@@ -110,6 +110,10 @@ class Floecat:
         self._upkeep.start()
         return self
 
+    def announce_stop(self) -> None:
+        """Say to health checks that it will stop; until then it goes on as before."""
+        self._server.announce_stop()
+
     def __exit__(
         self,
         _kind: type[BaseException] | None,
