@@ -110,6 +110,10 @@ class Floecat:
         self._upkeep.start()
         return self
 
+    def announce_stop(self) -> None:
+        """Say to health checks that it will stop; until then it goes on as before."""
+        self._server.announce_stop()
+
     def __exit__(
         self,
         _kind: type[BaseException] | None,
@@ -125,11 +129,18 @@ class Floecat:
 def open_stores(settings: Settings, opened: ExitStack) -> CatalogStores:
     """The stores that the settings name; closed with `opened`."""
     config = key_value_config(settings.kv, settings.data_dir)
-    if isinstance(config, SqliteKeyValueConfig):
-        make_folder(config.path.parent)
-    kv = open_key_value_store(config)
-    opened.callback(kv.close)
-    blobs = open_blob_store(blob_config(settings.blobs, settings.data_dir))
+    try:
+        if isinstance(config, SqliteKeyValueConfig):
+            make_folder(config.path.parent)
+        kv = open_key_value_store(config)
+        opened.callback(kv.close)
+        blobs = open_blob_store(blob_config(settings.blobs, settings.data_dir))
+    except OSError as error:
+        raise InvalidSettingsError(
+            f"can't keep data in {settings.data_dir} ({error.filename or 'there'}: "
+            f"{error.strerror}): choose a folder that can be written to with data.dir "
+            "(FLOECAT_DATA_DIR)"
+        ) from error
     opened.callback(blobs.close)
     return CatalogStores(kv, blobs)
 

@@ -9,7 +9,8 @@
     ├── FailedPreconditionError       the world isn't in the state the request expects
     │   └── IncompatibleStoreError    the store was made by another version of Floecat
     ├── AbortedError                  a concurrent change won; read again and retry
-    │   └── ConflictError             … a key-value commit's expectation didn't hold
+    │   ├── ConflictError             … a key-value commit's expectation didn't hold
+    │   └── ContentionError           … again and again; nothing was changed: retry as is
     ├── PermissionDeniedError         known caller, not allowed
     ├── UnauthenticatedError          unknown caller
     ├── ResourceExhaustedError        full: disk, queue, quota; retry later
@@ -141,6 +142,12 @@ class ConflictError(AbortedError):
         )
         self.partition = partition
         self.sort = sort
+
+
+class ContentionError(AbortedError):
+    """Others were quicker every time; nothing was changed, and the same call may succeed later."""
+
+    default_reason = "CONTENTION"
 
 
 class PermissionDeniedError(FloecatError):

@@ -109,11 +109,18 @@ class World:
         """The account, as the catalog knows it."""
         return Caller(self.account_id, "tester")
 
-    def call(self, method: str, request: Message, *, account_id: str = "") -> Any:
+    def call(
+        self,
+        method: str,
+        request: Message,
+        *,
+        account_id: str = "",
+        client: Connected = Connected(),  # noqa: B008 - it has no state
+    ) -> Any:
         """Call a handler as the server would, by `Service/Method`; a stream has one message."""
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
-        context = cast("grpc.ServicerContext", Connected())
+        context = cast("grpc.ServicerContext", client)
         argument = iter([request]) if method in self.client_streams else request
         answer = getattr(self.services[service], name)(
             argument, Call(method, "test", {}, principal, context)

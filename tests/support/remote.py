@@ -50,7 +50,9 @@ class RemoteWorld(World):
         )
         self.account_id = created.account.resource_id.id
 
-    def call(self, method: str, request: Message, *, account_id: str = "") -> Any:
+    def call(  # type: ignore[override]  # the client is a real one
+        self, method: str, request: Message, *, account_id: str = ""
+    ) -> Any:
         return self.send(method, request, ("x-floe-account", account_id or self.account_id))
 
     def send(self, method: str, request: Message, *headers: tuple[str, str]) -> Any:

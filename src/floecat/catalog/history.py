@@ -15,7 +15,7 @@ from floecat.catalog.records import CatalogStores, first_meta
 from floecat.catalog.snapshots import SnapshotRepository, snapshot_message
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.timeline import SnapshotIndex, check_time, moment_of
-from floecat.errors import AbortedError, ConflictError, NotFoundError
+from floecat.errors import ConflictError, ContentionError, NotFoundError
 from floecat.storage.kv.port import ABSENT, ANY, Key, Operation, Put
 
 _PER_COMMIT: Final = 24
@@ -131,7 +131,7 @@ class SnapshotHistory:
             except ConflictError:
                 continue
             return len(missing)
-        raise AbortedError("too many concurrent changes to the same table: try again")
+        raise ContentionError("too many concurrent changes to the same table: try again")
 
     def _missing(self, page: Sequence[_Prepared]) -> list[_Prepared]:
         account = self._caller.account_id

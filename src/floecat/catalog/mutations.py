@@ -16,8 +16,8 @@ from floecat.catalog.callers import Caller
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.replay import MutationRequest, Replay
 from floecat.errors import (
-    AbortedError,
     ConflictError,
+    ContentionError,
     FailedPreconditionError,
     FloecatError,
 )
@@ -98,4 +98,4 @@ class Mutations:
                 caller.asker.answer_replayed()
                 return answered
             return decided.response
-        raise AbortedError("too many concurrent changes to the same records: try again")
+        raise ContentionError("too many concurrent changes to the same records: try again")

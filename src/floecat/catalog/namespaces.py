@@ -143,7 +143,10 @@ class NamespaceRepository:
         if request.HasField("namespace_id"):
             if request.path:
                 raise InvalidArgumentError("give namespace_id or path, not both", field="path")
-            return self._tree.namespace(account, _addressed(caller, request.namespace_id))
+            place = self._tree.namespace(account, _addressed(caller, request.namespace_id))
+            fields = ("catalog_id", "namespace_id")
+            self._tree.require_catalog(caller, request.catalog_id, place, fields)
+            return place
         catalog_id = named_id(caller, request.catalog_id, common_pb2.RK_CATALOG, "catalog_id")
         return self._tree.below(account, self._tree.catalog(account, catalog_id), request.path)
 

@@ -11,7 +11,6 @@ from floecat.catalog.callers import Caller, named_id, with_full_ids
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.rules import Home, ResourceRules, home_place
 from floecat.catalog.tree import Place, Tree
-from floecat.errors import InvalidArgumentError
 
 M = TypeVar("M", Table, View)
 Spec = TypeVar("Spec", TableSpec, ViewSpec)
@@ -38,7 +37,7 @@ class RelationRules(ResourceRules[M, Spec]):
         field = "spec.namespace_id"
         namespace_id = named_id(caller, spec.namespace_id, common_pb2.RK_NAMESPACE, field)
         place = self._tree.namespace(caller.account_id, namespace_id)
-        self._require_same_catalog(caller, spec.catalog_id, place)
+        self._tree.require_catalog(caller, spec.catalog_id, place, ("spec.catalog_id", field))
         return self._home(caller.account_id, place)
 
     def listing(self, caller: Caller, namespace_id: ResourceId) -> Home:
@@ -65,14 +64,3 @@ class RelationRules(ResourceRules[M, Spec]):
     def _home(self, account: str, place: Place) -> Home:
         own, rivals = self.names_in(account, place.id)
         return Home(names=own, place=place, parent=place.as_parent, rivals=(rivals,))
-
-    def _require_same_catalog(self, caller: Caller, catalog_id: ResourceId, place: Place) -> None:
-        if not catalog_id.id:
-            return
-        named = named_id(caller, catalog_id, common_pb2.RK_CATALOG, "spec.catalog_id")
-        if named != place.catalog.message.resource_id.id:
-            self._tree.catalog(caller.account_id, named)
-            raise InvalidArgumentError(
-                "spec.namespace_id lies in another catalog than spec.catalog_id",
-                field="spec.namespace_id",
-            )

@@ -2,7 +2,7 @@
 
 import hashlib
 from datetime import timedelta
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
@@ -28,6 +28,8 @@ class MutationRequest(Protocol):
 
     @property
     def idempotency(self) -> IdempotencyKey: ...
+
+    def HasField(self, field_name: Literal["idempotency"], /) -> bool: ...  # noqa: N802
 
     def SerializeToString(self, *, deterministic: bool = ...) -> bytes: ...  # noqa: N802
 
@@ -76,9 +78,14 @@ def is_remembered(stores: CatalogStores, caller: Caller, request: MutationReques
 
 
 def _key(caller: Caller, request: MutationRequest) -> Key | None:
+    if not request.HasField("idempotency"):
+        return None
     key = request.idempotency.key
     if not key:
-        return None
+        raise InvalidArgumentError(
+            "the idempotency key is empty: give one, or leave idempotency out",
+            field="idempotency.key",
+        )
     if len(key) > MAX_KEY_LENGTH:
         raise InvalidArgumentError(
             f"the idempotency key has {len(key)} characters: at most {MAX_KEY_LENGTH} are allowed",

@@ -74,7 +74,8 @@ class SnapshotIndex:
         stored = self._find_referred(table, ref)
         if stored is None:
             raise NotFoundError(
-                f"table {table.display_name!r} has no such snapshot",
+                f"table {table.display_name!r} has no {_referred(table, ref)}: "
+                "'floecat snapshot list' (ListSnapshots) shows those it has",
                 reason="SNAPSHOT_NOT_FOUND",
                 metadata={"table_id": table_id},
             )
@@ -115,3 +116,15 @@ class SnapshotIndex:
         if not newest:
             return None
         return self.find(account, table_id, keys.snapshot_at(newest[0].key.sort))
+
+
+def _referred(table: Table, ref: SnapshotRef) -> str:
+    """What was asked for, in words."""
+    match ref.WhichOneof("which"):
+        case "snapshot_id":
+            return f"snapshot {ref.snapshot_id}"
+        case "as_of":
+            return f"snapshot as of {ref.as_of.ToJsonString()}"
+    if table.HasField("current_snapshot_id"):
+        return f"snapshot {table.current_snapshot_id}, which is its current one"
+    return "snapshots yet"

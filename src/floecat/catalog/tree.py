@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from ai.floedb.floecat.catalog.catalog_pb2 import Catalog
 from ai.floedb.floecat.catalog.namespace_pb2 import Namespace
 from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import ResourceId
 from floecat.catalog import keys
-from floecat.catalog.callers import not_found
+from floecat.catalog.callers import Caller, named_id, not_found
 from floecat.catalog.codec import Stored
 from floecat.catalog.kinds import Kind
 from floecat.catalog.names import cleaned_name
 from floecat.catalog.records import CatalogStores, Records
-from floecat.errors import NotFoundError
+from floecat.errors import InvalidArgumentError, NotFoundError
 from floecat.storage.kv.port import Key
 
 
@@ -129,6 +130,23 @@ class Tree:
                 (*place.namespaces, stored),
             )
         return place
+
+    def require_catalog(
+        self, caller: Caller, catalog_id: ResourceId, place: Place, fields: tuple[str, str]
+    ) -> None:
+        """Refuse a catalog that was named besides a namespace and isn't the one it lies in.
+
+        `fields` are what the request calls the catalog and the namespace.
+        """
+        if not catalog_id.id:
+            return
+        of_catalog, of_namespace = fields
+        named = named_id(caller, catalog_id, common_pb2.RK_CATALOG, of_catalog)
+        if named != place.catalog.message.resource_id.id:
+            self.catalog(caller.account_id, named)
+            raise InvalidArgumentError(
+                f"{of_namespace} lies in another catalog than {of_catalog}", field=of_namespace
+            )
 
 
 def _unnamed(kind: str, names: Sequence[str]) -> NotFoundError:

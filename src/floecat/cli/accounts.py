@@ -34,7 +34,7 @@ def create(
     properties = pairs(assigned, "--set")
     with connected(context) as connection:
         writes.create(
-            f"account {name}",
+            f"account {format_name([single_name(name)])}",
             lambda: ACCOUNT.create(
                 connection.clients,
                 idempotency_key,

@@ -34,7 +34,7 @@ def create(
     properties = pairs(assigned, "--set")
     with connected(context) as connection:
         writes.create(
-            f"catalog {name}",
+            f"catalog {format_name([single_name(name)])}",
             lambda: CATALOG.create(
                 connection.clients,
                 idempotency_key,

@@ -92,7 +92,7 @@ def create(
     }
     with connected(context) as connection:
         writes.create(
-            f"connector {name}",
+            f"connector {format_name([single_name(name)])}",
             lambda: CONNECTOR.create(connection.clients, idempotency_key, **fields),
             lambda: CONNECTOR.get(connection.clients, connection.addresses.connector(name)),
             if_not_exists=if_not_exists,

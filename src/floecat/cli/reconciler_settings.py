@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from google.protobuf.duration_pb2 import Duration
 
-from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, Precondition
+from ai.floedb.floecat.common.common_pb2 import Precondition
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     CAPTURE_MODE_UNSPECIFIED,
     GetReconcilerSettingsRequest,
@@ -18,6 +18,7 @@ from floecat.cli.connector_options import Mode, known_mode, span
 from floecat.cli.descriptions import meta_fields
 from floecat.cli.output import print_fields, print_message
 from floecat.cli.run_texts import MODES, span_text
+from floecat.cli.writes import Guard
 
 Automatic = Annotated[
     bool | None,
@@ -59,7 +60,7 @@ def settings(
             request = UpdateReconcilerSettingsRequest(
                 settings=wanted,
                 precondition=precondition,
-                idempotency=IdempotencyKey(key=idempotency_key),
+                idempotency=Guard(key=idempotency_key).idempotency,
             )
             connection.clients.reconcile.UpdateReconcilerSettings(request)
         found = connection.clients.reconcile.GetReconcilerSettings(GetReconcilerSettingsRequest())

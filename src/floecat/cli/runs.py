@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, PageRequest, ResourceId
+from ai.floedb.floecat.common.common_pb2 import PageRequest, ResourceId
 from ai.floedb.floecat.connector.connector_pb2 import StartCaptureRequest
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
@@ -43,6 +43,7 @@ from floecat.cli.run_texts import (
 )
 from floecat.cli.run_views import run_view
 from floecat.cli.watching import watch
+from floecat.cli.writes import Guard
 from floecat.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def trigger(
             full_rescan=full,
             execution_policy=parts.execution_policy(urgency, lane),
             capture_policy=parts.capture_policy(capture, columns),
-            idempotency=IdempotencyKey(key=idempotency_key),
+            idempotency=Guard(key=idempotency_key).idempotency,
         )
         started = connection.clients.connectors.StartCapture(request)
         joined = "an identical run is active already: " if started.deduplicated else ""

@@ -48,6 +48,8 @@ def serve(
             while not stopped:
                 time.sleep(_LOOK_EVERY_SECONDS)
             typer.echo("floecat is stopping", err=True)
+            # First of all: the worker takes its time to end, and calls should go elsewhere by now.
+            floecat.announce_stop()
     _leave_threads_behind()
 
 

@@ -43,8 +43,8 @@ class Guard:
         return Precondition(expected_etag=self.etag, expected_version=self.version)
 
     @property
-    def idempotency(self) -> IdempotencyKey:
-        return IdempotencyKey(key=self.key)
+    def idempotency(self) -> IdempotencyKey | None:
+        return IdempotencyKey(key=self.key) if self.key else None
 
 
 @dataclass(frozen=True, slots=True)

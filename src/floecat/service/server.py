@@ -10,10 +10,12 @@ import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
 from floecat.errors import UnavailableError
 from floecat.service.endpoints import Endpoint, Surroundings
 from floecat.service.pools import CallPool
+from floecat.service.standing import Health, Reflection
 
 _OTHER_THREADS: Final = 32
 _LEASING: Final = frozenset(
@@ -75,15 +77,17 @@ class Server:
         self._leases = CallPool("lease", _LEASING_THREADS, config.unary_waiting)
         # Health checks and reflection too: their streams may stay open for ever.
         self._others = ThreadPoolExecutor(_OTHER_THREADS, "floecat-other")
-        self._health = health.HealthServicer()
+        self._health = Health()
         self._server = grpc.server(self._others, options=_OPTIONS)
         for service, handler in handlers.items():
             self._add(service, handler, around)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = [service.full_name for service in handlers]
+        self._reflection = Reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME])
         if config.reflection:
-            names = [service.full_name for service in handlers]
-            shown = [*names, health.SERVICE_NAME, reflection.SERVICE_NAME]
-            reflection.enable_server_reflection(shown, self._server)
+            add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]  # generated
+                self._reflection, self._server
+            )
         self.port = self._bind()
 
     def start(self) -> None:
@@ -91,10 +95,18 @@ class Server:
         self._server.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
+    def announce_stop(self) -> None:
+        """Say to health checks that it will stop, so that new calls go elsewhere."""
+        self._health.enter_graceful_shutdown()
+
     def stop(self) -> None:
         """Take no more calls, let those under way finish within the grace, then end them."""
-        self._health.enter_graceful_shutdown()
-        self._server.stop(self._config.grace.total_seconds()).wait()
+        self.announce_stop()
+        stopped = self._server.stop(self._config.grace.total_seconds())
+        # Now that no new ones come: these would go on for the whole grace, and for nothing.
+        self._health.end_watches()
+        self._reflection.end_streams()
+        stopped.wait()
         for pool in (self._unary, self._streams, self._waiters, self._leases, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -14,7 +14,7 @@ from grpc_status import rpc_status
 
 from ai.floedb.floecat.common import common_pb2
 from floecat.catalog.mutations import PreconditionFailedError
-from floecat.errors import ErrorCode, FloecatError, InvalidArgumentError
+from floecat.errors import ContentionError, ErrorCode, FloecatError, InvalidArgumentError
 
 DOMAIN: Final = "floecat"
 
@@ -96,7 +96,7 @@ def _described(error: FloecatError, correlation_id: str) -> common_pb2.Error:
         described.field_violations.add(field=field, description=described.message)
     if isinstance(error, PreconditionFailedError):
         described.current.CopyFrom(error.current)
-    if error.code in _RETRYABLE:
+    if error.code in _RETRYABLE or isinstance(error, ContentionError):
         described.retry_after.CopyFrom(Duration(seconds=_RETRY_AFTER_SECONDS))
     return described
 

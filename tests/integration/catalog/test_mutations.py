@@ -89,6 +89,14 @@ def test_another_request_under_the_same_key_is_refused(world: World, case: Case)
 
 
 @by_method
+def test_a_key_is_remembered_for_a_day(world: World, case: Case, clock: FakeClock) -> None:
+    request = keyed(case.request(world))
+    answer = world.call(case.method, request)
+    clock.advance(hours=23, minutes=59)
+    assert world.call(case.method, request) == answer
+
+
+@by_method
 def test_a_key_is_forgotten_after_a_day(world: World, case: Case, clock: FakeClock) -> None:
     request = keyed(case.request(world))
     world.call(case.method, request)

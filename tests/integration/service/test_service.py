@@ -1,6 +1,7 @@
 """The service over real sockets: headers, errors, limits, health, metrics, a graceful stop."""
 
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,9 @@ from ai.floedb.floecat.account.account_pb2 import (
 )
 from ai.floedb.floecat.catalog import catalog_pb2, directory_pb2, namespace_pb2, table_pb2
 from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
-from ai.floedb.floecat.common.common_pb2 import NameRef
+from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, NameRef
 from floecat.bootstrap import Floecat
+from floecat.catalog import keys
 from floecat.client.failures import failure_of
 from floecat.errors import (
     CancelledError,
@@ -38,7 +40,8 @@ from floecat.settings.load import load_settings
 
 def create_catalog(clients: floecat.GrpcClients, name: str, key: str = "") -> catalog_pb2.Catalog:
     request = catalog_pb2.CreateCatalogRequest(spec=catalog_pb2.CatalogSpec(display_name=name))
-    request.idempotency.key = key
+    if key:
+        request.idempotency.key = key
     return clients.catalogs.CreateCatalog(request).catalog
 
 
@@ -276,6 +279,38 @@ def test_dev_mode_stays_on_this_machine() -> None:
     settings = load_settings({"FLOECAT_SERVER_ADDRESS": "0.0.0.0:0"}).settings
     with pytest.raises(InvalidSettingsError, match="--insecure-dev-on-network"):
         Floecat(settings)
+
+
+def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("in the way")
+    with (
+        pytest.raises(InvalidSettingsError, match=r"choose a folder .* data\.dir"),
+        running_service(tmp_path),
+    ):
+        pass
+
+
+def test_an_empty_idempotency_key_is_refused(clients: floecat.GrpcClients) -> None:
+    spec = catalog_pb2.CatalogSpec(display_name="keyless")
+    request = catalog_pb2.CreateCatalogRequest(spec=spec, idempotency=IdempotencyKey())
+    with pytest.raises(InvalidArgumentError, match=r"leave idempotency out") as refusal:
+        clients.catalogs.CreateCatalog(request)
+    assert refusal.value.field == "idempotency.key"
+
+
+def test_a_running_service_finishes_deletions_by_itself(
+    service: Floecat, clients: floecat.GrpcClients
+) -> None:
+    catalog = create_catalog(clients, "swept")
+    delete = catalog_pb2.DeleteCatalogRequest(catalog_id=catalog.resource_id, cascade=True)
+    clients.catalogs.DeleteCatalog(delete)
+    kv = service._maintenance._kv
+    until = time.monotonic() + 60
+    while any(kv.scan(partition, limit=1) for partition in keys.sweeps()):
+        assert time.monotonic() < until, "nobody swept"
+        time.sleep(0.05)
+    account, kind = catalog.resource_id.account_id, catalog.resource_id.kind
+    assert kv.get(keys.resource(account, kind, catalog.resource_id.id)) is None
 
 
 def test_bad_input_names_its_field(clients: floecat.GrpcClients) -> None:

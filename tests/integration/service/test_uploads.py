@@ -46,7 +46,8 @@ def new_table(clients: floecat.GrpcClients, name: str) -> ResourceId:
 
 
 def pieces(table_id: ResourceId, content: bytes, cut: int, key: str = "") -> Iterator[Piece]:
-    yield Piece(table_id=table_id, snapshot_id=7, name="large", idempotency=IdempotencyKey(key=key))
+    once = IdempotencyKey(key=key) if key else None
+    yield Piece(table_id=table_id, snapshot_id=7, name="large", idempotency=once)
     for at in range(0, len(content), cut):
         yield Piece(data=content[at : at + cut])
 

@@ -5,7 +5,7 @@ from tests.support.catalog import World
 
 from ai.floedb.floecat.catalog import namespace_pb2, table_pb2
 from floecat.catalog.names import MAX_NAME_LENGTH, cleaned_name
-from floecat.errors import AlreadyExistsError, InvalidArgumentError
+from floecat.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 
 
 def test_names_are_trimmed_and_normalised() -> None:
@@ -133,3 +133,21 @@ def test_a_moved_namespace_takes_what_is_below_along(world: World) -> None:
     assert world.call("NamespaceService/GetNamespace", got).namespace.parents == ["target", "b"]
     assert target.parents == []
     assert world.findings() == []
+
+
+def test_a_listing_below_a_namespace_wants_its_catalog_or_none(world: World) -> None:
+    catalog, other = world.catalog(), world.catalog("other")
+    namespace = world.namespace(catalog, "sales")
+    world.namespace(catalog, "eu", "sales")
+    request = namespace_pb2.ListNamespacesRequest(namespace_id=namespace.resource_id)
+    for fitting in (None, catalog.resource_id):
+        if fitting:
+            request.catalog_id.CopyFrom(fitting)
+        listed = world.call("NamespaceService/ListNamespaces", request).namespaces
+        assert [n.display_name for n in listed] == ["eu"]
+    request.catalog_id.CopyFrom(other.resource_id)
+    with pytest.raises(InvalidArgumentError, match="another catalog"):
+        world.call("NamespaceService/ListNamespaces", request)
+    request.catalog_id.id = "none"
+    with pytest.raises(NotFoundError):
+        world.call("NamespaceService/ListNamespaces", request)

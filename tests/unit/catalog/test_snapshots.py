@@ -36,6 +36,17 @@ def get(world: World, table: table_pb2.Table, **ref: object) -> snapshot_pb2.Sna
     return found
 
 
+def test_what_is_not_there_is_named(world: World, table: table_pb2.Table) -> None:
+    asked: list[tuple[dict[str, object], str]] = [
+        ({"snapshot_id": 7}, "has no snapshot 7: 'floecat snapshot list'"),
+        ({"as_of": at(0)}, "has no snapshot as of 1970-01-01T00:00:00Z:"),
+        ({}, "has no snapshots yet:"),
+    ]
+    for ref, message in asked:
+        with pytest.raises(NotFoundError, match=message):
+            get(world, table, **ref)
+
+
 def test_as_of_is_the_newest_not_later(world: World, table: table_pb2.Table) -> None:
     for number, seconds in ((1, -100), (2, 50), (3, 200)):
         world.snapshot(table, number, upstream_created_at=at(seconds))
@@ -136,7 +147,8 @@ def test_an_upload_to_nothing_keeps_nothing(world: World, table: table_pb2.Table
     upload = snapshot_pb2.WriteSnapshotAttachmentRequest(
         table_id=table.resource_id, snapshot_id=1, name="large", data=b"x" * 100_000
     )
-    upload.idempotency.key = key
+    if key:
+        upload.idempotency.key = key
     with pytest.raises(NotFoundError):
         world.call("SnapshotService/WriteSnapshotAttachment", upload)
     assert not world.stores.blobs.list(limit=1)

@@ -7,7 +7,15 @@ from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
 from ai.floedb.floecat.common import common_pb2
-from floecat.errors import ErrorCode, InvalidArgumentError, UnavailableError
+from floecat.errors import (
+    AbortedError,
+    ContentionError,
+    ErrorCode,
+    FloecatError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnavailableError,
+)
 from floecat.service.status import STATUS_CODES, status_of
 
 
@@ -57,3 +65,18 @@ def test_what_may_pass_says_when_to_try_again() -> None:
 def _unpacked(trailing: object) -> list[AnyMessage]:
     assert isinstance(trailing, bytes)
     return list(Status.FromString(trailing).details)
+
+
+@pytest.mark.parametrize(
+    ("error", "carries"),
+    [
+        (ContentionError("busy"), True),
+        (UnavailableError("away"), True),
+        (ResourceExhaustedError("full"), True),
+        (AbortedError("another won"), False),
+    ],
+)
+def test_what_may_pass_says_when_to_come_again(error: FloecatError, carries: bool) -> None:
+    trailing = dict(status_of(error, "c1").trailing_metadata)["grpc-status-details-bin"]
+    names = {any_.TypeName() for any_ in _unpacked(trailing)}
+    assert ("google.rpc.RetryInfo" in names) == carries

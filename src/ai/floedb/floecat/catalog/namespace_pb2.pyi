@@ -171,7 +171,7 @@ class ListNamespacesRequest(_message.Message):
     """Only names that start with this."""
     @_builtins.property
     def catalog_id(self) -> _common_pb2.ResourceId:
-        """Required, unless `namespace_id` is given."""
+        """Required, unless `namespace_id` is given; then it must be the catalog that it lies in."""
 
     @_builtins.property
     def namespace_id(self) -> _common_pb2.ResourceId:
