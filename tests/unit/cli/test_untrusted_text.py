@@ -37,7 +37,7 @@ PRINTS: dict[str, Callable[[], object]] = {
         tree._drawn(tree.Node(ResourceId(kind=RK_TABLE), EVIL), is_root=True)
     ),
     "jobs": lambda: output.draw(runs._drawn(ReconcileJobNode(job=job()))),
-    "live": lambda: output.draw(run_views._tree(EVIL, progress())),
+    "live": lambda: output.draw(run_views.run_tree(EVIL, progress())),
     "watched lines": lambda: run_views.Lines(EVIL).show(progress()),
 }
 
