@@ -177,3 +177,31 @@ def test_a_reader_that_leaves_is_no_failure_to_talk_about(floecat: Cli, catalog:
         check=False,
     )
     assert (piped.stdout, piped.stderr) == ("{", "")
+
+
+def test_an_attachment_too_large_for_its_snapshot_says_how_to_add_it(
+    floecat: Cli, orders: str
+) -> None:
+    large = floecat.folder / "large"
+    large.write_bytes(bytes(9_000_000))
+    failed = floecat.run("snapshot", "create", orders, "--snapshot", "1", "--attach", f"m={large}")
+    assert "floecat snapshot attach" in failed.err
+    assert failed.code == 2
+
+
+def test_the_default_account_is_kept(floecat: Cli) -> None:
+    failed = floecat.run("account", "delete", "default", "--cascade", "--yes")
+    assert "default account" in failed.err
+    assert failed.code == 5
+
+
+def test_an_account_that_nobody_has_is_told_in_our_words(floecat: Cli) -> None:
+    failed = floecat.run("--account", "käse", "catalog", "list")
+    assert failed.err.startswith("floecat: there is no account 'käse': name another with --account")
+    assert failed.code == 6
+
+
+def test_a_name_like_an_id_is_shown_as_it_has_to_be_written(floecat: Cli) -> None:
+    name = "0f0e0d0c-0b0a-0908-0706-050403020100"
+    assert floecat("catalog", "create", name).out == f'created catalog "{name}"\n'
+    assert floecat("catalog", "get", f'"{name}"').fields["name"] == f'"{name}"'
