@@ -26,6 +26,7 @@ from floecat.connectors.spi.mapper import ConnectorConfigMapper
 from floecat.errors import InvalidArgumentError
 from floecat.security.guard import HTTP
 
+MAX_INTERVAL_SECONDS: Final = 366 * 86_400
 MIN_INTERVAL_SECONDS: Final = 10
 _LOOKS_SECRET: Final = re.compile(
     r"(?i)secret|passw(or)?d|passphrase|credential|private.?key|api.?key|access.?key|account.?key"
@@ -113,6 +114,8 @@ def _check_policy(policy: ReconcilePolicy) -> None:
     seconds = policy.interval.seconds + policy.interval.nanos / 1e9
     if policy.HasField("interval") and seconds < MIN_INTERVAL_SECONDS:
         raise _invalid("policy.interval", f"it is below {MIN_INTERVAL_SECONDS} seconds")
+    if seconds > MAX_INTERVAL_SECONDS:
+        raise _invalid("policy.interval", "it is longer than a year: set policy.enabled to false")
     if policy.HasField("keep_snapshots") and policy.keep_snapshots < 1:
         raise _invalid("policy.keep_snapshots", "at least one snapshot has to be kept")
 

@@ -25,6 +25,7 @@ from floecat.reconciler.jobs import Enqueued
 from floecat.reconciler.projections import Projections
 from floecat.reconciler.runs import CaptureRuns, RunRequest
 from floecat.reconciler.schedules import Schedules
+from floecat.reconciler.spans import span_of
 from floecat.reconciler.states import TERMINAL
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.tasks import job_resource
@@ -51,8 +52,8 @@ class ReconcilerService:
 
     def capture_now(self, caller: Caller, request: CaptureNowRequest) -> tuple[ReconcileJob, bool]:
         """Queue a run and wait for its end; whether it came before the wait was over."""
+        limit = span_of(request.max_wait, "max_wait").total_seconds()
         job_id = self.runs.start(caller, request).job_id
-        limit = request.max_wait.ToTimedelta().total_seconds()
         until = time.monotonic() + limit if request.HasField("max_wait") else None
         pause = _LOOK_SECONDS
         while True:

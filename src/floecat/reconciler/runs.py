@@ -119,8 +119,15 @@ class CaptureRuns:
 
 def _request_key(request: RunRequest) -> str:
     """Keys of one RPC say nothing about another's, and the queue's rows have to bear them."""
+    if not request.HasField("idempotency"):
+        return ""
     key = request.idempotency.key
-    return hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest() if key else ""
+    if not key:
+        raise InvalidArgumentError(
+            "the idempotency key is empty: give one, or leave idempotency out",
+            field="idempotency.key",
+        )
+    return hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest()
 
 
 def check_scope(scope: CaptureScope, mode: messages.CaptureMode.ValueType) -> None:

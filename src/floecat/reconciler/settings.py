@@ -18,6 +18,7 @@ from floecat.catalog.mutations import Change, Mutations, check_precondition
 from floecat.catalog.records import CatalogStores, first_meta, next_meta
 from floecat.errors import InvalidArgumentError
 from floecat.reconciler import keys
+from floecat.reconciler.spans import span_of
 from floecat.storage.kv.port import ABSENT, Put
 
 MIN_INTERVAL: Final = timedelta(seconds=10)
@@ -75,7 +76,7 @@ class ReconcilerSettingsRepository:
 
 def check_settings(settings: ReconcilerSettings) -> None:
     """Refuse what can't work."""
-    interval = settings.interval.ToTimedelta()
+    interval = span_of(settings.interval, "settings.interval")
     if settings.HasField("interval") and interval < MIN_INTERVAL:
         raise InvalidArgumentError(
             f"the interval is {interval.total_seconds():g} s: at least "
@@ -87,7 +88,7 @@ def check_settings(settings: ReconcilerSettings) -> None:
             "max_parallel must be at least 1; auto_enabled=false turns automatic runs off",
             field="settings.max_parallel",
         )
-    retention = settings.finished_retention.ToTimedelta()
+    retention = span_of(settings.finished_retention, "settings.finished_retention")
     if settings.HasField("finished_retention") and retention < MIN_RETENTION:
         raise InvalidArgumentError(
             "finished runs are kept for at least a minute", field="settings.finished_retention"

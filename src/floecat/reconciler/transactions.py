@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from floecat.errors import AbortedError, ConflictError
+from floecat.errors import ConflictError, ContentionError
 from floecat.storage.kv.port import (
     ABSENT,
     ANY,
@@ -86,4 +86,4 @@ def transact(kv: KeyValueStore, work: Callable[[Transaction], Result]) -> Result
         except ConflictError:
             continue
         return result
-    raise AbortedError("too many concurrent changes to the same jobs: try again")
+    raise ContentionError("too many concurrent changes to the same jobs: try again")

@@ -23,6 +23,7 @@ from floecat.reconciler.jobs import (
     TerminalFailure,
 )
 from floecat.reconciler.results.receiving import Received, receive
+from floecat.reconciler.spans import span_of
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.storage.blobs.port import BlobStore
 
@@ -82,4 +83,4 @@ def failure_outcome(failure: wire.LeasedJobFailure) -> Outcome:
 def _retry_after(failure: wire.LeasedJobFailure) -> timedelta | None:
     if not failure.HasField("retry_after"):
         return None
-    return min(max(failure.retry_after.ToTimedelta(), timedelta(0)), timedelta(hours=1))
+    return min(span_of(failure.retry_after, "failure.retry_after"), timedelta(hours=1))
