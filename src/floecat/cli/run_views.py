@@ -60,15 +60,11 @@ class Lines:
         self._name = name
         self._last = ""
         self._written = 0.0
-        self._told = 0
 
     def show(self, progress: Progress) -> None:
-        """Write what is new. How it ended is written by whoever watches it."""
+        """Write what is new. How it ended, and why, is written by whoever watches it."""
         if progress.job.state in ENDED:
             return
-        for line in failure_lines(progress.job.failures)[self._told :]:
-            note(f"{self._name}: failed: {line}")
-            self._told += 1
         line = f"{self._name}: {summary(progress)}"
         if line != self._last and time.monotonic() - self._written >= _LINE_SECONDS:
             note(line)
@@ -81,6 +77,8 @@ class Lines:
 def summary(progress: Progress) -> str:
     """How far a run is, in one line."""
     parts = [f"{state_text(progress.job)}, {progress.done} of {progress.total} jobs"]
+    if progress.job.counters.jobs_failed:
+        parts.append(f"{progress.job.counters.jobs_failed} failed")
     if progress.files_total:
         parts.append(f"{progress.files_done} of {progress.files_total} files")
     parts.extend(_pace(progress))
