@@ -119,7 +119,7 @@ MUTANTS = [
     ),
     Mutant(
         "an identical request joins one that has ended",
-        Settlement, "_end_tree", "tx.delete(row)", "pass",
+        Settlement, "forget_request", "tx.delete(row)", "pass",
     ),
     Mutant(
         "a renewed lease is reclaimed",

@@ -4,6 +4,7 @@ It checks that exactly the planned files are covered, and publishes with one sma
 """
 
 from collections.abc import Iterator
+from time import monotonic
 from typing import Final
 
 import structlog
@@ -19,6 +20,7 @@ from floecat.catalog.records import CatalogStores
 from floecat.errors import AbortedError, FloecatError, UnavailableError
 from floecat.reconciler.executors import SNAPSHOT_FINALIZE
 from floecat.reconciler.jobs import (
+    JobLease,
     LeasedJob,
     LeaseLostError,
     LeaseSelector,
@@ -38,6 +40,7 @@ from floecat.storage.blobs.frames import read_frames
 
 _LOG: Final = structlog.get_logger(log="floecat.finalization")
 _PAGE: Final = 200
+_RENEW_SECONDS: Final = 5.0
 
 
 class SnapshotFinalizeReconcileExecutor:
@@ -58,7 +61,7 @@ class SnapshotFinalizeReconcileExecutor:
         if leased is None:
             return False
         try:
-            outcome, report = self._finalize(leased.job)
+            outcome, report = self._finalize(leased)
         except (AbortedError, UnavailableError) as error:
             outcome, report = RetryableFailure(error.message), Report()
         except FloecatError as error:
@@ -74,14 +77,15 @@ class SnapshotFinalizeReconcileExecutor:
         except LeaseLostError:
             _LOG.warning("lease lost", job=lease.job_id)
 
-    def _finalize(self, job: StoredJob) -> tuple[Outcome, Report]:
+    def _finalize(self, leased: LeasedJob) -> tuple[Outcome, Report]:
+        job = leased.job
         target = target_of(job)
         account, table_id = job.account_id, target.table_id.id
         parent = self._store.get(account, job.ancestors[0])
         if self._stores.kv.get(keys.snapshot(account, table_id, target.snapshot_id)) is None:
             return Obsolete("the snapshot isn't there any more"), Report()
         header = self._plans.header(parent.payload)
-        covered = self._covered(parent)
+        covered = self._covered(parent, leased.lease)
         if covered.hexdigest() != header.coverage_sha256 or len(covered) != header.files_total:
             return TerminalFailure(
                 f"{len(covered)} of {header.files_total} planned files are covered, or others: "
@@ -107,13 +111,17 @@ class SnapshotFinalizeReconcileExecutor:
             files_total=files_total,
         )
 
-    def _covered(self, parent: StoredJob) -> CoverageHash:
+    def _covered(self, parent: StoredJob, lease: JobLease) -> CoverageHash:
         """The files that persisted results speak of, and those that were used again."""
         covered = CoverageHash()
         for chunk in self._plans.chunks(parent.payload):
             for file in chunk.reused_files:
                 covered.add(file.identity)
+        renewed = monotonic()
         for group in self._groups(parent):
+            if monotonic() - renewed > _RENEW_SECONDS:
+                self._store.renew(lease)
+                renewed = monotonic()
             for identity in self._results(group):
                 covered.add(identity)
         return covered

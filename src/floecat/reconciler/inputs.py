@@ -156,6 +156,9 @@ class LeasedInputs:
         scope.tables.extend(self._named_tables(assignment, scope))
         scope.views.extend(self._named_views(assignment, scope))
         by_id = scope.table_ids or scope.view_ids or scope.stats_requests
+        if by_id and not (scope.namespaces or scope.tables or scope.views):
+            # Nothing named would mean everything.
+            raise NotFoundError("none of the relations that were named is mirrored from there")
         if not (by_id or scope.namespaces or scope.tables or scope.views):
             scope.namespaces.extend(connector.source.namespaces)
             scope.tables.extend(connector.source.tables)

@@ -27,6 +27,12 @@ class LeaseLostError(FailedPreconditionError):
     default_reason = "LEASE_LOST"
 
 
+class CancelRequestedError(FailedPreconditionError):
+    """The job is to stop: whatever its worker found isn't wanted any more."""
+
+    default_reason = "CANCEL_REQUESTED"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLimits:
     """How often, how long, how many."""

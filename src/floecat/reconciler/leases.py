@@ -10,9 +10,16 @@ from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from floecat.errors import InvalidArgumentError
 from floecat.reconciler.assignments import lease_of
 from floecat.reconciler.executors import EXECUTORS, leasable_kinds
-from floecat.reconciler.jobs import HandedBack, LeasedJob, LeaseSelector, Outcome, Settled, Stopped
+from floecat.reconciler.jobs import (
+    CancelRequestedError,
+    HandedBack,
+    LeasedJob,
+    LeaseSelector,
+    Outcome,
+    Settled,
+    Stopped,
+)
 from floecat.reconciler.results.settling import MAX_MESSAGE, Results, failure_outcome
-from floecat.reconciler.states import CANCELLING
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.tasks import job_resource, root_id, task_of
 
@@ -72,10 +79,11 @@ class Leases:
         self, request: wire.GetReconcileJobCancellationRequest
     ) -> wire.GetReconcileJobCancellationResponse:
         """Whether to stop."""
-        lease = lease_of(request.lease)
-        self.store.fence(lease)
-        job = self.store.get(lease.account_id, lease.job_id)
-        return wire.GetReconcileJobCancellationResponse(cancel_requested=job.state == CANCELLING)
+        try:
+            self.store.fence(lease_of(request.lease))
+        except CancelRequestedError:
+            return wire.GetReconcileJobCancellationResponse(cancel_requested=True)
+        return wire.GetReconcileJobCancellationResponse()
 
     def complete(self, request: wire.CompleteLeasedReconcileJobRequest) -> Settled:
         """The end of a lease without a result."""

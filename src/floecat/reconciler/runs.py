@@ -52,7 +52,7 @@ class CaptureRuns:
         if connector.state == CS_PAUSED:
             raise FailedPreconditionError(
                 f"connector {connector.display_name!r} is paused: "
-                "floecat connector update --state active",
+                f"floecat connector update {connector.display_name} --resume",
                 reason="CONNECTOR_PAUSED",
             )
         if mode != messages.CAPTURE_ONLY:  # to which a table that is gone is no work

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random, SystemRandom
 from typing import Final
 
@@ -46,6 +46,8 @@ class Scheduler:
     settings: ReconcilerSettingsRepository
     ownership: Ownership
     chance: Random = field(default_factory=SystemRandom)
+    seen: set[str] = field(default_factory=set)
+    """Connectors that this process has looked at before."""
 
     def run_due(self) -> bool:
         """Look at every connector once. There is never more to do at once."""
@@ -62,9 +64,14 @@ class Scheduler:
             if _is_automatic(connector, settings)
         ]
         room = settings.max_parallel - sum(self._is_active(account, c) for c in wanted)
-        for connector in wanted:
+        # Who has waited longest goes first; otherwise some would never find room.
+        for connector in sorted(wanted, key=lambda one: self._due_at(account, one)):
             if room > 0:
                 room -= self._run_connector(account, connector, settings)
+
+    def _due_at(self, account: str, connector: Connector) -> datetime:
+        due = Schedules(self.stores.kv).get(account, connector.resource_id.id).next_run_at
+        return due or datetime.min.replace(tzinfo=UTC)
 
     def _run_connector(
         self, account: str, connector: Connector, settings: ReconcilerSettings
@@ -75,8 +82,10 @@ class Scheduler:
         schedule = schedules.get(account, connector_id)
         now, interval = self.stores.clock(), _interval(connector, settings)
         due = schedule.next_run_at
-        if due is None or now - due > interval + _SPREAD:
-            # Never run, or missed for long: not all of them at once.
+        is_new = connector_id not in self.seen
+        self.seen.add(connector_id)
+        if due is None or (is_new and now - due > interval + _SPREAD):
+            # Never run, or missed while nobody scheduled: not all of them at once.
             spread = min(interval, _SPREAD) * self.chance.random()
             schedules.put(account, connector_id, schedule, now + spread, schedule.last_job_id)
             return False

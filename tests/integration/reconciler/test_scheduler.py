@@ -128,6 +128,19 @@ def test_only_so_many_run_at_the_same_time(
     assert sum(timetable.started(lake) for lake in lakes) == 3
 
 
+def test_who_waits_longest_goes_first(timetable: Timetable, clock: FakeClock, world: World) -> None:
+    settings(world, max_parallel=1)
+    lakes = [timetable.connector(f"lake{n}", enabled=True, interval=MINUTE) for n in range(4)]
+    for step in range(300):
+        clock.advance(seconds=10)  # a run takes longer than all of them have time for
+        timetable.scheduler.run_due()
+        if step % 3 == 2:
+            timetable.finish()
+    counts = [timetable.started(lake) for lake in lakes]
+    assert min(counts) > 0
+    assert max(counts) - min(counts) <= 2
+
+
 def test_a_restart_after_long_isnt_a_storm(timetable: Timetable, clock: FakeClock) -> None:
     lakes = [
         timetable.connector(f"lake{number}", enabled=True, interval=Duration(seconds=600))

@@ -89,7 +89,8 @@ class _Accepted:
     def mark_departures(self) -> None:
         """After a full look at everything, what wasn't seen is gone."""
         scope = self.assignment.run.scope
-        narrowed = scope.namespaces or scope.tables or scope.views or scope.table_ids
+        by_name = scope.namespaces or scope.tables or scope.views
+        narrowed = by_name or scope.table_ids or scope.view_ids or scope.stats_requests
         complete = self.assignment.run.full_rescan and not narrowed and not self.failures
         if complete and self.assignment.run.mode != messages.CAPTURE_ONLY:
             self._departures.mark()

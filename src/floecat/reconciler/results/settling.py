@@ -13,6 +13,7 @@ from floecat.errors import (
     UnavailableError,
 )
 from floecat.reconciler.jobs import (
+    CancelRequestedError,
     JobLease,
     LeaseLostError,
     Obsolete,
@@ -20,6 +21,7 @@ from floecat.reconciler.jobs import (
     Report,
     RetryableFailure,
     Settled,
+    Stopped,
     TerminalFailure,
 )
 from floecat.reconciler.results.receiving import Received, receive
@@ -57,11 +59,13 @@ class Results:
         return self._store.settle(lease, result_id, sent, outcome)
 
     def _outcome(self, received: Received, apply: Application) -> tuple[Outcome, Report]:
-        self._store.fence(received.lease)
         if not received.succeeded:
             return failure_outcome(received.closing.failure), Report()
         try:
+            self._store.fence(received.lease)
             return apply(received)
+        except CancelRequestedError:
+            return Stopped(), Report()  # what it found isn't wanted any more
         except (LeaseLostError, AbortedError, UnavailableError, CancelledError):
             raise  # the same submission may work in a moment, or is nobody's any more
         except FloecatError as error:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final, Protocol
 
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredExpansion, StoredJob, StoredLease
-from floecat.errors import AbortedError
+from floecat.errors import AbortedError, DataLossError, NotFoundError
 from floecat.reconciler import keys
 from floecat.reconciler.jobs import child_id
 from floecat.reconciler.states import WAITING
@@ -28,9 +28,17 @@ _STOPPED: Final = 5
 """Children told per commit that they are cancelled: each may have a lane, and children."""
 
 
+_LATER_MS: Final = 600_000
+
+
+class _StillRunning(Exception):  # noqa: N818 - it tells, and nothing is wrong
+    """Somebody works on a part of a tree that has ended."""
+
+
 class Jobs(Protocol):
     """What the background work asks of the store."""
 
+    def plan_lost(self, tx: Transaction, job: StoredJob, reason: str) -> None: ...
     def cancel_in(self, tx: Transaction, job: StoredJob, reason: str) -> None: ...
     def lease_expired(self, tx: Transaction, job: StoredJob) -> None: ...
     def new_child(self, tx: Transaction, parent: StoredJob, child: StoredJob) -> None: ...
@@ -68,8 +76,7 @@ class Background:
         left = 0
         for record in self._rows("expand", limit):
             account, job_id = record.key.sort.split("/")
-            done = transact(self._kv, lambda tx: self._expand(tx, record.key, account, job_id))  # noqa: B023
-            left += not done
+            left += not self._expand_one(record.key, account, job_id)
         return left
 
     def spread_cancellations(self, limit: int) -> int:
@@ -86,7 +93,10 @@ class Background:
         left = 0
         for record in self._due("finished", limit):
             _, account, job_id = record.key.sort.split("/")
-            left += not self._forget_tree(record.key, account, job_id)
+            try:
+                left += not self._forget_tree(record.key, account, job_id)
+            except _StillRunning:
+                self._postpone(record.key, account, job_id)
         return left
 
     def _reclaim(self, tx: Transaction, row: Key, account: str, job_id: str) -> None:
@@ -106,6 +116,31 @@ class Background:
         job = find_job(tx, account, job_id)
         if job is not None and is_leased(job):
             self._jobs.lease_expired(tx, job)
+
+    def _expand_one(self, row: Key, account: str, job_id: str) -> bool:
+        """Some children of one plan; whether it is done. A plan that is lost is no other's loss."""
+        try:
+            return transact(self._kv, lambda tx: self._expand(tx, row, account, job_id))
+        except (NotFoundError, DataLossError) as error:
+            reason = f"its plan can't be read any more: {error.message}"
+
+        def give_up(tx: Transaction) -> None:
+            tx.delete(row)
+            parent = find_job(tx, account, job_id)
+            if parent is not None and parent.state == WAITING:
+                self._jobs.plan_lost(tx, parent, reason)
+
+        transact(self._kv, give_up)
+        return True
+
+    def _postpone(self, row: Key, account: str, job_id: str) -> None:
+        """Somebody still works below it, and has to find it: look again later."""
+
+        def work(tx: Transaction) -> None:
+            tx.delete(row)
+            tx.put(keys.finished(self._now_ms() + _LATER_MS, account, job_id), b"")
+
+        transact(self._kv, work)
 
     def _expand(self, tx: Transaction, row: Key, account: str, job_id: str) -> bool:
         value = tx.get(row)
@@ -137,6 +172,8 @@ class Background:
         if cursor.next_ordinal >= parent.children_total:
             tx.delete(row)
             return True
+        if cursor == StoredExpansion.FromString(value):
+            raise DataLossError(f"the plan {parent.plan.uri} has fewer children than it said")
         tx.put(row, cursor.SerializeToString())
         return False
 
@@ -187,6 +224,8 @@ class Background:
             child = find_job(tx, job.account_id, child_id(job.job_id, ordinal))
             if child is None:
                 continue
+            if is_leased(child):
+                raise _StillRunning
             if not self._forget_below(child):
                 transact(self._kv, lambda tx: self._forget(tx, child))  # noqa: B023
             return True

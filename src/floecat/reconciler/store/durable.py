@@ -16,6 +16,7 @@ from floecat.clock import Clock, utc_now
 from floecat.errors import AbortedError
 from floecat.reconciler import keys
 from floecat.reconciler.jobs import (
+    CancelRequestedError,
     Enqueued,
     HandedBack,
     JobLease,
@@ -131,6 +132,8 @@ class DurableReconcileJobStore:
     def fence(self, lease: JobLease) -> tuple[Operation, ...]:
         tx = Transaction(self._kv)
         self._leasing.require(tx, lease)
+        if get_job(tx, lease.account_id, lease.job_id).state == CANCELLING:
+            raise CancelRequestedError(f"job {lease.job_id} is cancelled: stop working on it")
         return tx.expectations()
 
     def find_settled(self, lease: JobLease, result_id: str, fingerprint: bytes) -> Settled | None:
@@ -187,6 +190,7 @@ class DurableReconcileJobStore:
             case messages.RJS_RUNNING:
                 move(job, CANCELLING, reason)
                 put_job(tx, job)
+                self._settlement.forget_request(tx, job)  # nobody joins what is being stopped
             case messages.RJS_QUEUED | messages.RJS_WAITING:
                 self._queue.withdraw(tx, job)
                 self._settlement.end(tx, job, CANCELLED, messages.JOR_CANCELLED, reason)
@@ -200,6 +204,10 @@ class DurableReconcileJobStore:
             self._settlement.end(tx, job, CANCELLED, messages.JOR_CANCELLED, job.message)
         else:
             self._retry(tx, job, "its worker stopped answering", None)
+
+    def plan_lost(self, tx: Transaction, job: StoredJob, reason: str) -> None:
+        """A plan's children can't be made."""
+        self._settlement.end(tx, job, FAILED, messages.JOR_TERMINAL_ERROR, reason)
 
     def new_child(self, tx: Transaction, parent: StoredJob, child: StoredJob) -> None:
         """Put a child that a plan names into the queue, or let it wait for its siblings."""

@@ -35,6 +35,8 @@ _ORDER: Final[tuple[tuple[Kind, ...], ...]] = (
 )
 """Bands: control first, then the work itself; in a band the deepest first, so that trees finish."""
 _CLASSES: Final = (messages.EXC_INTERACTIVE, messages.EXC_DEFAULT, messages.EXC_BATCH)
+_PAGES: Final = 32
+"""How many pages of turns one call looks at; the next one goes on behind them."""
 _TURNS_REVERSED: Final = 8
 """Every so many leases start from the other end, so that nothing starves."""
 
@@ -120,7 +122,19 @@ class Leasing:
         yield from reversed(ordered) if self._leases % _TURNS_REVERSED == 0 else ordered
 
     def _from_queue(self, queue: str, executor_id: str) -> LeasedJob | None:
-        for turn in self._turns(queue):
+        seen: set[str] = set()
+        for _ in range(_PAGES):
+            turns = [turn for turn in self._turns(queue) if turn.key.sort not in seen]
+            leased = self._from_turns(queue, turns, executor_id)
+            if leased is not None or not turns:
+                return leased
+            # All of these wait for their time; others may be due.
+            seen.update(turn.key.sort for turn in turns)
+            self._cursors[queue] = turns[-1].key.sort
+        return None
+
+    def _from_turns(self, queue: str, turns: list[Record], executor_id: str) -> LeasedJob | None:
+        for turn in turns:
             partition = keys.ready_partition(queue, turn.key.sort)
             heads = self._kv.scan(partition, limit=1)
             if not heads:

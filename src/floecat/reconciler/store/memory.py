@@ -5,6 +5,7 @@ from dataclasses import replace
 from floecat.clock import Clock, utc_now
 from floecat.reconciler.jobs import JobLease, Outcome, QueueLimits, Report, Settled
 from floecat.reconciler.signals import SignallingKeyValueStore, Signals
+from floecat.reconciler.states import SUCCEEDED
 from floecat.reconciler.store.durable import DurableReconcileJobStore
 from floecat.storage.blobs.port import BlobStore
 from floecat.storage.kv.memory import MemoryKeyValueStore
@@ -45,5 +46,6 @@ class InMemoryReconcileJobStore(DurableReconcileJobStore):
     ) -> Settled:
         given = report or Report()
         settled = super().settle(lease, result_id, fingerprint, outcome, replace(given, records={}))
-        self._catalog.commit([Put(key, value, ANY) for key, value in given.records.items()])
+        if settled.state == SUCCEEDED:
+            self._catalog.commit([Put(key, value, ANY) for key, value in given.records.items()])
         return settled

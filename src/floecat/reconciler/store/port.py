@@ -47,8 +47,8 @@ class ReconcileJobStore(Protocol):
     def fence(self, lease: JobLease) -> Sequence[Operation]:
         """What a commit to the key-value store must expect so that the lease is live at that time.
 
-        `LeaseLostError` if it isn't. A queue that lives elsewhere can't promise this and answers
-        with nothing to expect, once it has looked.
+        `LeaseLostError` if it isn't, `CancelRequestedError` if the job is to stop. A queue that
+        lives elsewhere can't promise this and answers with nothing to expect, once it has looked.
         """
 
     def find_settled(self, lease: JobLease, result_id: str, fingerprint: bytes) -> Settled | None:

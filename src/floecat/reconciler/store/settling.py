@@ -82,13 +82,18 @@ class Settlement:
         tx.delete(keys.expansion(job.account_id, job.job_id))
 
     def _end_tree(self, tx: Transaction, job: StoredJob) -> None:
-        if job.fingerprint:
-            row = keys.dedupe(job.account_id, job.fingerprint)
-            if tx.get(row) == job.job_id.encode():
-                tx.delete(row)
+        self.forget_request(tx, job)
         retention = self._retention(job.account_id)
         due = job.finished_ms + int(retention.total_seconds() * 1000)
         tx.put(keys.finished(due, job.account_id, job.job_id), b"")
+
+    def forget_request(self, tx: Transaction, job: StoredJob) -> None:
+        """Identical requests aren't joined to this job any more."""
+        if not job.fingerprint:
+            return
+        row = keys.dedupe(job.account_id, job.fingerprint)
+        if tx.get(row) == job.job_id.encode():
+            tx.delete(row)
 
     def _tell_parent(self, tx: Transaction, child: StoredJob) -> None:
         parent = find_job(tx, child.account_id, child.ancestors[0])
