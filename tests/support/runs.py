@@ -25,7 +25,10 @@ def start_run(
     """Start a run; under the same key it is the same run."""
     scope = messages.CaptureScope(connector_id=connector_id, snapshots=snapshots)
     request = messages.StartCaptureRequest(
-        scope=scope, mode=mode, full_rescan=full, idempotency=IdempotencyKey(key=key)
+        scope=scope,
+        mode=mode,
+        full_rescan=full,
+        idempotency=IdempotencyKey(key=key) if key else None,
     )
     return clients.reconcile.StartCapture(request).job_id
 
