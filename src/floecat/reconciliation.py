@@ -91,11 +91,6 @@ def open_reconciliation(
         FileResultListings(store, stores.blobs),
         account_settings,
     )
-    finalizer = (
-        SnapshotFinalizeReconcileExecutor(store, stores, f"{socket.gethostname()}:{os.getpid()}")
-        if SNAPSHOT_FINALIZE in enabled
-        else None
-    )
     by_name = {
         reconciler_pb2.DESCRIPTOR.services_by_name["ReconcileControl"]: control,
         executor_control_pb2.DESCRIPTOR.services_by_name[
@@ -104,9 +99,16 @@ def open_reconciliation(
     }
     ownership = Ownership(stores.kv, SCHEDULER, _SCHEDULER_SPAN, stores.clock)
     scheduler = Scheduler(stores, store, runs, account_settings, ownership)
+    finalizer = _finalizer(store, stores) if SNAPSHOT_FINALIZE in enabled else None
     listed = chores(store, settings.job_store.reclaim_interval, finalizer, scheduler, signals)
-    upkeep = Upkeep(listed)
-    return Reconciliation(store, service, by_name, upkeep)
+    return Reconciliation(store, service, by_name, Upkeep(listed))
+
+
+def _finalizer(
+    store: ReconcileJobStore, stores: CatalogStores
+) -> SnapshotFinalizeReconcileExecutor:
+    process = f"{socket.gethostname()}:{os.getpid()}"
+    return SnapshotFinalizeReconcileExecutor(store, stores, process)
 
 
 def enabled_executors(settings: ExecutorSettings) -> frozenset[str]:

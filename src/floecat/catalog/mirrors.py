@@ -57,10 +57,6 @@ class Mirrors:
         """One table per source, in order; None for what isn't mirrored yet."""
         return self._find_many(self.tables, sources)
 
-    def find_views(self, sources: Sequence[SourceRelation]) -> list[View | None]:
-        """One view per source, in order; None for what isn't mirrored yet."""
-        return self._find_many(self.views, sources)
-
     def rows(self) -> Iterator[MirrorRow]:
         """Everything that mirrors something of this connector."""
         kinds = {KIND_NAMES[kind]: kind for kind in (common_pb2.RK_TABLE, common_pb2.RK_VIEW)}

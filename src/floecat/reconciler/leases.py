@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -16,6 +16,7 @@ from floecat.reconciler.jobs import (
     LeasedJob,
     LeaseSelector,
     Outcome,
+    Renewal,
     Settled,
     Stopped,
 )
@@ -24,6 +25,13 @@ from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.tasks import job_resource, root_id, task_of
 
 _MAX_NAME: Final = 200
+
+Told = TypeVar(
+    "Told",
+    wire.StartLeasedReconcileJobResponse,
+    wire.RenewReconcileJobLeaseResponse,
+    wire.ReportReconcileJobProgressResponse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +56,15 @@ class Leases:
         self, request: wire.StartLeasedReconcileJobRequest
     ) -> wire.StartLeasedReconcileJobResponse:
         """Work begins: the lease counts from here."""
-        renewal = self.store.renew(lease_of(request.lease))
-        return wire.StartLeasedReconcileJobResponse(
-            lease_expires_at=_timestamp(renewal.expires_at),
-            cancel_requested=renewal.cancel_requested,
+        return _told(
+            wire.StartLeasedReconcileJobResponse, self.store.renew(lease_of(request.lease))
         )
 
     def renew(
         self, request: wire.RenewReconcileJobLeaseRequest
     ) -> wire.RenewReconcileJobLeaseResponse:
         """A sign of life."""
-        renewal = self.store.renew(lease_of(request.lease))
-        return wire.RenewReconcileJobLeaseResponse(
-            lease_expires_at=_timestamp(renewal.expires_at),
-            cancel_requested=renewal.cancel_requested,
-        )
+        return _told(wire.RenewReconcileJobLeaseResponse, self.store.renew(lease_of(request.lease)))
 
     def report_progress(
         self, request: wire.ReportReconcileJobProgressRequest
@@ -70,10 +72,7 @@ class Leases:
         """A sign of life, with how far it is."""
         message = request.message[:MAX_MESSAGE]
         renewal = self.store.report_progress(lease_of(request.lease), message, request.counters)
-        return wire.ReportReconcileJobProgressResponse(
-            lease_expires_at=_timestamp(renewal.expires_at),
-            cancel_requested=renewal.cancel_requested,
-        )
+        return _told(wire.ReportReconcileJobProgressResponse, renewal)
 
     def cancellation(
         self, request: wire.GetReconcileJobCancellationRequest
@@ -130,6 +129,13 @@ class Leases:
         if job.ancestors:
             shown.parent_job_id.CopyFrom(job_resource(account, job.ancestors[0]))
         return shown
+
+
+def _told(kind: type[Told], renewal: Renewal) -> Told:
+    """What whoever gives a sign of life is told."""
+    return kind(
+        lease_expires_at=_timestamp(renewal.expires_at), cancel_requested=renewal.cancel_requested
+    )
 
 
 def _timestamp(moment: datetime) -> Timestamp:

@@ -6,7 +6,6 @@ The blob holds what the planner sent, chunk by chunk; a group is found by where 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import FileGroup, SnapshotPlan
 from ai.floedb.floecat.reconciler.executor_control_pb2 import PlanSnapshotChunk
@@ -50,9 +49,3 @@ class SnapshotPlans:
             if group.group_id == task.target.file_group_id:
                 return PlannedGroup(self.header(payload), group)
         raise DataLossError(f"the snapshot plan {payload.uri} has no group where it should be")
-
-    def identities(self, payload: BlobReference) -> Iterator[FileIdentity]:
-        """Every planned file, used again or to be read."""
-        for chunk in self.chunks(payload):
-            yield from (file.identity for group in chunk.groups for file in group.files)
-            yield from (file.identity for file in chunk.reused_files)

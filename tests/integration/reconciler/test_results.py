@@ -4,7 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 from tests.support.clock import FakeClock
-from tests.support.reconciling import Reconciling, file_group, plan_header, summary, table_chunk
+from tests.support.reconciling import (
+    Reconciling,
+    file_group,
+    identity,
+    plan_header,
+    summary,
+    table_chunk,
+)
 
 from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
 from ai.floedb.floecat.execution import capture_pb2
@@ -210,3 +217,29 @@ def test_statistics_of_tables_and_columns_arent_taken_from_a_group(plane: Reconc
         [request(lease=group.lease, chunk=chunk), request(lease=group.lease, success=success)],
     )
     assert "statistics of files only" in plane.job(group.lease.job_id).message
+
+
+def test_a_worker_that_miscounts_breaks_nothing(plane: Reconciling) -> None:
+    leased = snapshot_job(plane)
+    plane.plan_snapshot(leased, [["a", "b"], ["c"]])
+    most = 2**63 - 1
+    request = wire.SubmitLeasedFileGroupExecutionResultRequest
+    files = {"g0": ["a", "b"], "g1": ["c"]}
+    for _ in files:
+        group = plane.lease()
+        results = [
+            capture_pb2.FileExecutionResult(
+                identity=identity(path), state=capture_pb2.FES_SUCCEEDED, row_count=most
+            )
+            for path in files[group.target.file_group_id]
+        ]
+        success = request.Success(result_id=group.lease.job_id.id, files_total=len(results))
+        chunk = capture_pb2.FileGroupResultChunk(files=results)
+        plane.submit(
+            "FileGroupExecution",
+            [request(lease=group.lease, chunk=chunk), request(lease=group.lease, success=success)],
+        )
+    plane.finalize()
+    root = plane.job(leased.root_job_id)
+    assert root.state == messages.RJS_SUCCEEDED
+    assert root.counters.rows_processed == most

@@ -19,6 +19,7 @@ from floecat.reconciler.jobs import Outcome, Report, Succeeded
 from floecat.reconciler.results.receiving import Received
 from floecat.reconciler.snapshot_plans import SnapshotPlans
 from floecat.reconciler.store.port import ReconcileJobStore
+from floecat.reconciler.store.sums import add
 from floecat.storage.blobs.port import BlobStore
 
 
@@ -88,8 +89,8 @@ class _Checked:
             case _:
                 raise InvalidArgumentError("a file's result has no state")
         self.coverage.add(result.identity)
-        self.counters.rows_processed += result.row_count
-        self.counters.bytes_read += result.bytes_read
+        read = ReconcileCounters(rows_processed=result.row_count, bytes_read=result.bytes_read)
+        add(self.counters, read)
 
     def _require_file_target(self, record: TargetStatsRecord) -> None:
         if not record.target.HasField("file"):

@@ -17,6 +17,7 @@ from floecat.reconciler.transactions import Transaction
 
 _FAILURES: Final = 10
 """Reasons kept per slice: with sixteen of them, enough for the hundred that are shown."""
+_MOST: Final = 2**63 - 1
 _ENDS: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"}
 
 
@@ -73,9 +74,10 @@ def merge(sums: JobSums, more: JobSums) -> None:
 
 
 def add(counters: ReconcileCounters, more: ReconcileCounters) -> None:
-    """Add counters to others."""
+    """Add counters to others. Workers count, and may miscount: a sum ends where its field does."""
     for field, value in more.ListFields():
-        setattr(counters, field.name, getattr(counters, field.name) + value)
+        total = getattr(counters, field.name) + value
+        setattr(counters, field.name, max(min(total, _MOST), -_MOST))
 
 
 def _itself(job: StoredJob) -> ReconcileCounters:
