@@ -7,12 +7,12 @@ each row speaks of.
 from collections.abc import Iterator, Mapping
 
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob, StoredLease
+from floecat.artifacts.payloads import blob_ref
 from floecat.catalog import keys as catalog_keys
 from floecat.catalog.consistency import Finding, RecordCheck, findings
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.references import references_of
 from floecat.reconciler import keys
-from floecat.reconciler.payloads import blob_ref
 from floecat.reconciler.states import LEASED, QUEUED, TERMINAL, WAITING
 from floecat.storage.kv.port import Key, Record
 

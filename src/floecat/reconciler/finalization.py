@@ -15,6 +15,7 @@ from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob
 from floecat.artifacts.coverage import CoverageHash
+from floecat.artifacts.payloads import blob_ref
 from floecat.catalog import keys
 from floecat.catalog.records import CatalogStores
 from floecat.errors import AbortedError, FloecatError, UnavailableError
@@ -31,7 +32,6 @@ from floecat.reconciler.jobs import (
     Succeeded,
     TerminalFailure,
 )
-from floecat.reconciler.payloads import blob_ref
 from floecat.reconciler.snapshot_plans import SnapshotPlans
 from floecat.reconciler.states import SUCCEEDED
 from floecat.reconciler.store.port import ReconcileJobStore

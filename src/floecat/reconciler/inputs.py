@@ -14,6 +14,7 @@ from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import CaptureScope, NamespacePath, SourceRelation
 from floecat.artifacts.identifiers import encode_ids
+from floecat.artifacts.payloads import reference
 from floecat.catalog.codec import Stored
 from floecat.catalog.connections import Connections
 from floecat.catalog.history import SnapshotHistory
@@ -24,7 +25,6 @@ from floecat.connectors.spi.mapper import ConnectorConfigMapper
 from floecat.errors import NotFoundError
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.jobs import JobLease
-from floecat.reconciler.payloads import reference
 from floecat.reconciler.snapshot_plans import SnapshotPlans
 from floecat.reconciler.store.port import ReconcileJobStore
 

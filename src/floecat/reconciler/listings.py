@@ -13,10 +13,10 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileJob,
 )
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
+from floecat.artifacts.payloads import blob_ref
 from floecat.catalog.callers import Caller, named_id
 from floecat.catalog.paging import Page, PageCursor, fitting, page_cursor
 from floecat.errors import DataLossError, InvalidArgumentError, NotFoundError
-from floecat.reconciler.payloads import blob_ref
 from floecat.reconciler.projections import Projections
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.storage.blobs.frames import read_frames

@@ -10,8 +10,8 @@ from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import FileGroup, SnapshotPlan
 from ai.floedb.floecat.reconciler.executor_control_pb2 import PlanSnapshotChunk
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask
+from floecat.artifacts.payloads import blob_ref
 from floecat.errors import DataLossError
-from floecat.reconciler.payloads import blob_ref
 from floecat.storage.blobs.frames import read_frames
 from floecat.storage.blobs.port import BlobStore
 

@@ -52,18 +52,15 @@ class ThetaSketch:
     @classmethod
     def union(cls, sketches: Iterable["ThetaSketch"]) -> Self:
         """Of everything that any of them has seen."""
-        union = datasketches.theta_union(LG_K)
+        union = ThetaUnion()
         for sketch in sketches:
-            union.update(sketch._other())  # noqa: SLF001 - one of our own
-        return cls.from_bytes(union.get_result().serialize())
+            union.add(sketch.to_bytes())
+        return cls.from_bytes(union.to_bytes())
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
         """Read a sketch, whoever wrote it."""
-        try:
-            other = datasketches.compact_theta_sketch.deserialize(content, SEED)
-        except (RuntimeError, ValueError, IndexError) as error:
-            raise DataLossError(f"this isn't a theta sketch of seed {SEED}: {error}") from error
+        other = _read(content)
         hashes = np.sort(np.fromiter(other, np.uint64))
         return cls(hashes, int(other.theta64))
 
@@ -101,3 +98,25 @@ class ThetaSketch:
 
     def _other(self) -> "datasketches.compact_theta_sketch":
         return datasketches.compact_theta_sketch.deserialize(self.to_bytes(), SEED)
+
+
+class ThetaUnion:
+    """Takes sketches as bytes, one after another, and forgets them."""
+
+    def __init__(self) -> None:
+        self._union = datasketches.theta_union(LG_K)
+
+    def add(self, content: bytes) -> None:
+        """Take a sketch in."""
+        self._union.update(_read(content))
+
+    def to_bytes(self) -> bytes:
+        """The sketch of everything that any of them has seen."""
+        return bytes(self._union.get_result().serialize())
+
+
+def _read(content: bytes) -> "datasketches.compact_theta_sketch":
+    try:
+        return datasketches.compact_theta_sketch.deserialize(content, SEED)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise DataLossError(f"this isn't a theta sketch of seed {SEED}: {error}") from error

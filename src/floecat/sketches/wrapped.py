@@ -27,8 +27,12 @@ class WrappedSketch(ABC):
         """Of everything that any of them has seen."""
         made = cls()
         for sketch in sketches:
-            made._sketch.merge(sketch._sketch)  # noqa: SLF001 - one of our own
+            made.merge(sketch)
         return made
+
+    def merge(self, other: Self) -> None:
+        """Take in everything that another has seen."""
+        self._sketch.merge(other._sketch)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:

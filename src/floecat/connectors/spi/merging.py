@@ -1,7 +1,7 @@
 """One column's statistics over many files, from the files' own."""
 
 from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
-from floecat.connectors.spi.columns import NumberedColumn
+from floecat.types.logical import LogicalType
 from floecat.types.messages import to_message
 from floecat.types.ordering import SortKey, sort_key
 
@@ -9,9 +9,9 @@ from floecat.types.ordering import SortKey, sort_key
 class ScalarMerge:
     """Adds files up. What one file doesn't know, the whole doesn't know either."""
 
-    def __init__(self, column: NumberedColumn) -> None:
-        self._column = column
-        logical = column.column.logical_type
+    def __init__(self, logical: LogicalType, display_name: str = "") -> None:
+        self._logical = logical
+        self._display_name = display_name
         orderable = logical.kind.is_orderable
         key = sort_key(logical) if orderable else None
         self._values = _Sum()
@@ -35,8 +35,8 @@ class ScalarMerge:
     def result(self) -> ScalarStats:
         """The statistics of all files together."""
         merged = ScalarStats(
-            display_name=self._column.column.name,
-            logical_type=to_message(self._column.column.logical_type),
+            display_name=self._display_name,
+            logical_type=to_message(self._logical),
             value_count=self._values.total,
             null_count=self._nulls.total,
             nan_count=self._nans.total,

@@ -41,7 +41,10 @@ class GenericStatsEngine:
         self, bundle: ScanBundle, columns: Sequence[NumberedColumn]
     ) -> Iterator[TargetStatsRecord]:
         """A FILE record per data file as it is read, then COLUMN records, TABLE last."""
-        merges = {column.column_id: ScalarMerge(column) for column in columns}
+        merges = {
+            column.column_id: ScalarMerge(column.column.logical_type, column.column.name)
+            for column in columns
+        }
         totals = _Totals(bundle.delete_files)
         for file in bundle.data_files:
             known = {part.column_id: part.scalar for part in file.columns}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
-from floecat.reconciler.payloads import blob_ref, reference
+from floecat.artifacts.payloads import blob_ref, reference
 from floecat.storage.blobs.frames import Frame, framed, read_frames
 from floecat.storage.blobs.port import BlobStore
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.reconciler.stored_pb2 import PlannedJob
-from floecat.reconciler.payloads import blob_ref, reference
+from floecat.artifacts.payloads import blob_ref, reference
 from floecat.storage.blobs.frames import read_frames, write_frames
 from floecat.storage.blobs.port import BlobStore
 

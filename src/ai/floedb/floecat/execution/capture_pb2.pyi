@@ -235,8 +235,11 @@ class PlannedFile(_message.Message):
     IDENTITY_FIELD_NUMBER: _builtins.int
     COLUMN_IDS_FIELD_NUMBER: _builtins.int
     REUSED_FROM_FIELD_NUMBER: _builtins.int
-    reused_from: _builtins.str
-    """The segment that has results of this file already."""
+    INDEX_PART_FIELD_NUMBER: _builtins.int
+    INDEX_ROW_FIELD_NUMBER: _builtins.int
+    index_part: _builtins.int
+    """Where the file lies in the plan's `base_index`, when something of it is used again."""
+    index_row: _builtins.int
     @_builtins.property
     def file(self) -> _scan_pb2.ScanFile: ...
     @_builtins.property
@@ -245,17 +248,23 @@ class PlannedFile(_message.Message):
     def column_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Columns to read; empty with `reused_from` set when nothing has to be read."""
 
+    @_builtins.property
+    def reused_from(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The segments that have results of this file already."""
+
     def __init__(
         self,
         *,
         file: _scan_pb2.ScanFile | None = ...,
         identity: _stats_pb2.FileIdentity | None = ...,
         column_ids: _abc.Iterable[_builtins.int] | None = ...,
-        reused_from: _builtins.str = ...,
+        reused_from: _abc.Iterable[_builtins.str] | None = ...,
+        index_part: _builtins.int = ...,
+        index_row: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "identity", b"identity"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "file", b"file", "identity", b"identity", "reused_from", b"reused_from"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "file", b"file", "identity", b"identity", "index_part", b"index_part", "index_row", b"index_row", "reused_from", b"reused_from"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -310,6 +319,7 @@ class SnapshotPlan(_message.Message):
     DELETE_FILES_FIELD_NUMBER: _builtins.int
     FILES_TOTAL_FIELD_NUMBER: _builtins.int
     COVERAGE_SHA256_FIELD_NUMBER: _builtins.int
+    BASE_INDEX_FIELD_NUMBER: _builtins.int
     plan_id: _builtins.str
     snapshot_id: _builtins.int
     schema_json: _builtins.str
@@ -331,6 +341,10 @@ class SnapshotPlan(_message.Message):
 
     @_builtins.property
     def delete_files(self) -> _containers.RepeatedCompositeFieldContainer[_scan_pb2.ScanFile]: ...
+    @_builtins.property
+    def base_index(self) -> _common_pb2.BlobReference:
+        """The scan index that files are used again from; absent when none are."""
+
     def __init__(
         self,
         *,
@@ -345,10 +359,11 @@ class SnapshotPlan(_message.Message):
         delete_files: _abc.Iterable[_scan_pb2.ScanFile] | None = ...,
         files_total: _builtins.int = ...,
         coverage_sha256: _builtins.str = ...,
+        base_index: _common_pb2.BlobReference | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy", "table_id", b"table_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "policy", b"policy", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "coverage_sha256", b"coverage_sha256", "delete_files", b"delete_files", "files_total", b"files_total", "groups", b"groups", "plan_id", b"plan_id", "policy", b"policy", "reused_files", b"reused_files", "schema_json", b"schema_json", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "column_ids", b"column_ids", "coverage_sha256", b"coverage_sha256", "delete_files", b"delete_files", "files_total", b"files_total", "groups", b"groups", "plan_id", b"plan_id", "policy", b"policy", "reused_files", b"reused_files", "schema_json", b"schema_json", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,155 @@
+"""Segments: what one executed group of files left behind, and how it is found again.
+
+    {prefix}/manifest        SegmentManifest: files, what was learnt of them, and the parts
+    {prefix}/parts/{task}    Arrow: a batch per column, a row per file of the part
+    {prefix}/partials        Arrow: a batch per column, one row: all files together
+    {prefix}/sidecars/…      page bounds per source file
+
+A segment never changes. Everything it names lies below its prefix, so that who keeps the prefix
+keeps the segment.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import pyarrow as pa
+
+from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.capture_pb2 import SegmentReference
+from ai.floedb.floecat.execution.stored_pb2 import (
+    ColumnCoverage,
+    SegmentFile,
+    SegmentManifest,
+    SegmentPart,
+)
+from floecat.artifacts.arrow import open_arrow, write_arrow
+from floecat.artifacts.columns import SCHEMA, ColumnRow, from_batch, to_batch
+from floecat.artifacts.payloads import blob_ref, reference
+from floecat.errors import DataLossError
+from floecat.storage.blobs.port import BlobRef, BlobStore
+
+FORMAT_VERSION: Final = 1
+
+
+def write_columns(
+    blobs: BlobStore, name: str, columns: Mapping[int, Sequence[ColumnRow | None]]
+) -> BlobRef:
+    """Write rows by column; each column has one per file, in the same order."""
+    batches = (to_batch(column_id, columns[column_id]) for column_id in sorted(columns))
+    return write_arrow(blobs, name, SCHEMA, batches)
+
+
+def write_manifest(blobs: BlobStore, manifest: SegmentManifest) -> SegmentReference:
+    """Write the manifest last: with it the segment is whole."""
+    manifest.format_version = FORMAT_VERSION
+    with blobs.writer(f"{manifest.blob_prefix}/manifest") as writer:
+        writer.write(manifest.SerializeToString())
+    files = [file for part in manifest.parts for file in part.files]
+    return SegmentReference(
+        segment_id=manifest.segment_id,
+        manifest=reference(writer.ref),
+        files=len(files),
+        rows=sum(file.stats.row_count for file in files),
+        format_version=FORMAT_VERSION,
+    )
+
+
+class ColumnFile:
+    """An Arrow file of columns, opened: a part, or the partials of a segment."""
+
+    def __init__(self, blobs: BlobStore, columns: BlobReference) -> None:
+        self._reader = open_arrow(blobs, blob_ref(columns))
+        if not self._reader.schema.equals(SCHEMA):
+            raise DataLossError(f"{columns.uri} isn't laid out as columns of a segment")
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        batches = (self._reader.get_batch(n) for n in range(self._reader.num_record_batches))
+        return {batch.column("column_id")[0].as_py(): n for n, batch in enumerate(batches)}
+
+    @property
+    def column_ids(self) -> frozenset[int]:
+        """The columns that something is known of."""
+        return frozenset(self._places)
+
+    def batch(self, column_id: int) -> pa.RecordBatch | None:
+        """A column's rows; None when nothing is known of it."""
+        place = self._places.get(column_id)
+        return None if place is None else self._reader.get_batch(place)
+
+    def row(self, column_id: int, row: int) -> ColumnRow | None:
+        """What is known of a column in one file."""
+        batch = self.batch(column_id)
+        return None if batch is None else from_batch(batch, row)
+
+
+class Segment:
+    """A segment, opened for reading. Files are numbered across its parts, in order."""
+
+    def __init__(self, blobs: BlobStore, manifest: SegmentManifest) -> None:
+        self._blobs = blobs
+        self.manifest = manifest
+
+    @classmethod
+    def open(cls, blobs: BlobStore, manifest: BlobReference) -> "Segment":
+        """Open a segment by its manifest."""
+        ref = blob_ref(manifest)
+        read = SegmentManifest.FromString(blobs.read(ref))
+        if read.format_version != FORMAT_VERSION:
+            raise DataLossError(
+                f"{manifest.uri} is a segment of version {read.format_version}, and version "
+                f"{FORMAT_VERSION} is what is read here"
+            )
+        return cls(blobs, read)
+
+    @cached_property
+    def files(self) -> tuple[SegmentFile, ...]:
+        """Every file."""
+        return tuple(file for part in self.manifest.parts for file in part.files)
+
+    def coverage(self, file: SegmentFile) -> Sequence[ColumnCoverage]:
+        """What was learnt of a file."""
+        return self.manifest.shapes[file.shape].columns
+
+    @cached_property
+    def columns(self) -> Mapping[int, ColumnCoverage]:
+        """Every column that something was learnt of, as the first shape that has it says."""
+        found: dict[int, ColumnCoverage] = {}
+        for shape in self.manifest.shapes:
+            for column in shape.columns:
+                found.setdefault(column.column_id, column)
+        return found
+
+    @cached_property
+    def partials(self) -> ColumnFile:
+        """All files together: one row per column."""
+        return ColumnFile(self._blobs, self.manifest.partials)
+
+    def parts(self) -> Iterator[tuple[SegmentPart, ColumnFile]]:
+        """The parts one after another, each opened."""
+        for part in self.manifest.parts:
+            yield part, ColumnFile(self._blobs, part.columns)
+
+    def part_of(self, number: int) -> tuple[ColumnFile, int]:
+        """The opened part of a file by its number, and its row there."""
+        row = number
+        for part in self.manifest.parts:
+            if row < len(part.files):
+                return ColumnFile(self._blobs, part.columns), row
+            row -= len(part.files)
+        raise DataLossError(f"segment {self.manifest.segment_id} has no file {number}")
+
+
+def number_shapes(manifest: SegmentManifest, shapes: Iterable[bytes]) -> Sequence[int]:
+    """Put shapes into a manifest, each once; where each of them is."""
+    places = {
+        shape.SerializeToString(deterministic=True): n for n, shape in enumerate(manifest.shapes)
+    }
+    numbers: list[int] = []
+    for content in shapes:
+        if content not in places:
+            places[content] = len(manifest.shapes)
+            manifest.shapes.add().MergeFromString(content)
+        numbers.append(places[content])
+    return numbers
