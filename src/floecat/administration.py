@@ -21,9 +21,10 @@ from floecat.reconciler.consistency import QueueCheck
 from floecat.security.secrets.local import forget_secrets
 from floecat.settings.model import KeyValueBackend, Settings
 from floecat.storage.backup import Backup, EmbeddedStore, back_up
+from floecat.storage.blobs.opening import FilesystemBlobConfig
 from floecat.storage.configured import blob_config, key_value_config
 from floecat.storage.folders import make_folder
-from floecat.storage.open import FilesystemBlobConfig, MemoryKeyValueConfig, SqliteKeyValueConfig
+from floecat.storage.open import MemoryKeyValueConfig, SqliteKeyValueConfig
 
 _OTHER_BACKUPS: Final = {
     KeyValueBackend.MEMORY: "kv = memory: there is nothing to keep",

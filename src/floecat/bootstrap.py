@@ -65,13 +65,10 @@ from floecat.settings.model import (
     ServerSettings,
     Settings,
 )
+from floecat.storage.blobs.opening import open_blob_store
 from floecat.storage.configured import blob_config, key_value_config
 from floecat.storage.folders import make_folder
-from floecat.storage.open import (
-    SqliteKeyValueConfig,
-    open_blob_store,
-    open_key_value_store,
-)
+from floecat.storage.open import SqliteKeyValueConfig, open_key_value_store
 
 DEFAULT_ACCOUNT: Final = "default"
 DEFAULT_CATALOG: Final = "main"

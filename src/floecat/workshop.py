@@ -12,12 +12,13 @@ from typing import Final, Self
 from floecat.client.clients import ClientOptions, connect
 from floecat.errors import InvalidSettingsError
 from floecat.outside import open_connectors
+from floecat.pipeline import open_capture
 from floecat.service.logs import configure_logs
 from floecat.settings.model import BlobBackend, LogFormat, Settings
+from floecat.storage.blobs.opening import open_blob_store
 from floecat.storage.blobs.port import BlobStore
 from floecat.storage.configured import blob_config
-from floecat.storage.open import open_blob_store
-from floecat.worker.captures import NativeFileGroupCapture
+from floecat.worker.captures import FileGroupCapture
 from floecat.worker.connections import OpenConnectors
 from floecat.worker.control import ControlPlane
 from floecat.worker.default import RemoteDefaultReconcileExecutor
@@ -50,7 +51,8 @@ class Worker:
             control = ControlPlane(clients.executor)
             connectors = OpenConnectors(open_connectors(settings))
             opened.callback(connectors.close)
-            self.executors = Executors(_executors(settings, control, connectors, blobs))
+            capture = opened.enter_context(open_capture(settings, blobs))
+            self.executors = Executors(_executors(settings, control, connectors, blobs, capture))
             heartbeats = Heartbeats(
                 control,
                 settings.reconciler.job_store.lease,
@@ -87,7 +89,11 @@ class Worker:
 
 
 def _executors(
-    settings: Settings, control: ControlPlane, connectors: OpenConnectors, blobs: BlobStore
+    settings: Settings,
+    control: ControlPlane,
+    connectors: OpenConnectors,
+    blobs: BlobStore,
+    capture: FileGroupCapture,
 ) -> Iterator[Executor]:
     enabled = settings.reconciler.executors
     if enabled.remote_planner:
@@ -97,7 +103,7 @@ def _executors(
     if enabled.remote_snapshot_planner:
         yield RemoteSnapshotPlanningReconcileExecutor(control, connectors)
     if enabled.remote_file_group:
-        yield RemoteFileGroupReconcileExecutor(control, connectors, NativeFileGroupCapture())
+        yield RemoteFileGroupReconcileExecutor(control, connectors, capture)
 
 
 def _poller_settings(settings: Settings, worker_id: str) -> PollerSettings:

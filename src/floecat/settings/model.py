@@ -42,6 +42,14 @@ class WorkerMode(StrEnum):
     REMOTE = "remote"
 
 
+class CaptureEngine(StrEnum):
+    """What learns of files."""
+
+    SPARK = "spark"
+    INLINE = "inline"
+    NATIVE = "native"
+
+
 class TimestampPolicy(StrEnum):
     """What to do with a zoned string for a TIMESTAMP without a zone."""
 
@@ -166,6 +174,12 @@ class BlobSettings:
     s3_region: str | None = option("blobs.s3.region", None, "The bucket's region.")
     s3_endpoint: str | None = option(
         "blobs.s3.endpoint", None, "The endpoint of an S3-compatible store."
+    )
+    shared: bool = option(
+        "blobs.shared",
+        False,
+        "The folder is mounted at the same path wherever Spark runs tasks, so a cluster may be "
+        "used with it.",
     )
     cache_max_bytes: int = option(
         "blobs.cache.max-bytes",
@@ -318,6 +332,35 @@ class ReconcilerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SparkSettings:
+    """The Spark that captures run on."""
+
+    master: str = option(
+        "spark.master", "local[*]", "Where tasks run: `local[*]`, `spark://…`, `yarn`, `k8s://…`."
+    )
+    remote: str | None = option(
+        "spark.remote", None, "A Spark Connect server, `sc://…`, instead of a master."
+    )
+    driver_memory: str = option("spark.driver.memory", "2g", "The memory of the worker's driver.")
+    conf: tuple[str, ...] = option(
+        "spark.conf", (), "Further settings of Spark's own, each as `name=value`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureSettings:
+    """How workers learn of files."""
+
+    engine: CaptureEngine = option(
+        "capture.engine",
+        CaptureEngine.SPARK,
+        "`spark`: files are read by Spark's tasks. `inline`: by the worker itself, which needs no "
+        "Java. `native`: no file is read; only what the upstream's metadata says is kept.",
+    )
+    spark: SparkSettings = group(SparkSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretsSettings:
     """Where connectors' credentials are kept."""
 
@@ -411,6 +454,7 @@ class Settings:
     kv: KeyValueSettings = group(KeyValueSettings)
     blobs: BlobSettings = group(BlobSettings)
     reconciler: ReconcilerSettings = group(ReconcilerSettings)
+    capture: CaptureSettings = group(CaptureSettings)
     secrets: SecretsSettings = group(SecretsSettings)
     outbound: OutboundSettings = group(OutboundSettings)
     values: ValueSettings = group(ValueSettings)

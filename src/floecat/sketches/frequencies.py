@@ -39,8 +39,12 @@ class FrequencySketch(WrappedSketch):
         """The sketch of values that were counted before."""
         made = cls()
         for value, count in counts.items():
-            made._sketch.update(value, count)
+            made.add(value, count)
         return made
+
+    def add(self, value: str, count: int) -> None:
+        """Take in a value that was seen so often."""
+        self._sketch.update(value, count)
 
     @property
     def count(self) -> int:

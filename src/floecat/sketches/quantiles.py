@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from floecat.sketches.evenly import evenly_chosen
 from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
@@ -28,8 +29,19 @@ class QuantileSketch(WrappedSketch):
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:
         """The sketch of values; NaN has no rank, and is left out."""
+        return cls.of_counts(np.sort(values[~np.isnan(values)]))
+
+    @classmethod
+    def of_counts(
+        cls, values: NDArray[np.float64], counts: NDArray[np.int64] | None = None
+    ) -> Self:
+        """The sketch of ascending values without NaN, each as often as its count says, or once."""
+        many = len(values) if counts is None else int(counts.sum())
+        if many > 1:
+            return cls.from_bytes(evenly_chosen(values, counts, K))
         made = cls()
-        made._sketch.update(values[~np.isnan(values)])
+        for value in values.tolist():
+            made._sketch.update(value)
         return made
 
     @property

@@ -19,6 +19,8 @@ from floecat.sketches.murmur import SEED, Words
 LG_K: Final = 12
 _NOMINAL: Final = 1 << LG_K
 _MAX_THETA: Final = (1 << 63) - 1
+_FEW: Final = 4 * _NOMINAL
+"""So many hashes are sorted sooner than looked through."""
 
 _SERIAL_VERSION: Final = 3
 _FAMILY: Final = 3
@@ -42,9 +44,7 @@ class ThetaSketch:
 
     def added(self, hashes: Words) -> Self:
         """With more values."""
-        below = hashes[hashes < np.uint64(self.theta)]
-        # A zero stands for an empty place in DataSketches' tables, so it never is a hash there.
-        distinct = np.union1d(self.hashes, below[below > 0])
+        distinct = np.union1d(self.hashes, _smallest(hashes, self.theta))
         if len(distinct) <= _NOMINAL:
             return type(self)(distinct, self.theta)
         return type(self)(distinct[:_NOMINAL].copy(), int(distinct[_NOMINAL]))
@@ -98,6 +98,23 @@ class ThetaSketch:
 
     def _other(self) -> "datasketches.compact_theta_sketch":
         return datasketches.compact_theta_sketch.deserialize(self.to_bytes(), SEED)
+
+
+def _smallest(hashes: Words, theta: int) -> Words:
+    """The distinct hashes below theta, or as many of the smallest as a sketch can need.
+
+    Hashes are spread evenly, so a bound that leaves twice as many as are needed is known before
+    looking; only where values repeat themselves does it have to be raised.
+    """
+    bound = theta
+    if len(hashes) > _FEW:
+        bound = int(theta * min(1.0, 2 * _NOMINAL / len(hashes)))
+    while True:
+        # A zero stands for an empty place in DataSketches' tables, so it never is a hash there.
+        distinct = np.unique(hashes[(hashes < np.uint64(bound)) & (hashes > 0)])
+        if len(distinct) > _NOMINAL or bound >= theta:
+            return distinct
+        bound = min(theta, bound * 16)
 
 
 class ThetaUnion:

@@ -4,15 +4,17 @@ from pathlib import Path
 from typing import assert_never
 
 from floecat.settings.model import BlobBackend, BlobSettings, KeyValueBackend, KeyValueSettings
-from floecat.storage.open import (
+from floecat.storage.blobs.opening import (
     BlobConfig,
-    DynamoDbKeyValueConfig,
     FilesystemBlobConfig,
-    KeyValueConfig,
     MemoryBlobConfig,
+    S3BlobConfig,
+)
+from floecat.storage.open import (
+    DynamoDbKeyValueConfig,
+    KeyValueConfig,
     MemoryKeyValueConfig,
     PostgresKeyValueConfig,
-    S3BlobConfig,
     SqliteKeyValueConfig,
 )
 

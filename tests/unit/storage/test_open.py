@@ -8,20 +8,22 @@ from tests.support.moto import Moto
 from tests.support.postgres import Postgres
 
 from floecat.errors import FailedPreconditionError, IncompatibleStoreError
+from floecat.storage.blobs.opening import (
+    BlobConfig,
+    FilesystemBlobConfig,
+    MemoryBlobConfig,
+    S3BlobConfig,
+    open_blob_store,
+)
 from floecat.storage.kv.port import ABSENT, Key, Put
 from floecat.storage.kv.schema import SCHEMA_KEY, Migrations, open_schema
 from floecat.storage.kv.sqlite import SqliteKeyValueStore
 from floecat.storage.open import (
-    BlobConfig,
     DynamoDbKeyValueConfig,
-    FilesystemBlobConfig,
     KeyValueConfig,
-    MemoryBlobConfig,
     MemoryKeyValueConfig,
     PostgresKeyValueConfig,
-    S3BlobConfig,
     SqliteKeyValueConfig,
-    open_blob_store,
     open_key_value_store,
 )
 

@@ -121,6 +121,7 @@ class _Walk:
                         source_id=field_id,
                         required=required,
                         source_type=kind if isinstance(kind, str) else json.dumps(kind),
+                        file_paths=() if physical == path else (physical,),
                     ),
                     physical,
                 )

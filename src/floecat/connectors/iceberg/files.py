@@ -18,6 +18,7 @@ from floecat.connectors.iceberg.manifests import (
 )
 from floecat.connectors.iceberg.metadata import Snapshot, TableMetadata
 from floecat.connectors.iceberg.metrics import MetricsReader
+from floecat.connectors.iceberg.naming import named
 from floecat.connectors.iceberg.partitions import PartitionKey, PartitionReader, partition_readers
 from floecat.connectors.iceberg.schema import leaves_of
 from floecat.connectors.iceberg.snapshots import schema_json
@@ -51,7 +52,7 @@ class Planning:
         return ScanBundle(
             snapshot_id=snapshot.snapshot_id,
             schema_json=schema_json(schema),
-            columns=tuple(leaf.column for leaf in leaves),
+            columns=named((leaf.column for leaf in leaves), self.metadata.properties),
             delete_files=tuple(deletes.files),
             data_files=_DataFiles(
                 planning=self,

@@ -1,7 +1,7 @@
 """Iceberg schemas as the SPI's columns: the leaves, by path and field id."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from floecat.connectors.iceberg.documents import Document, find, get, objects
@@ -35,6 +35,7 @@ class _Place:
     path: ColumnPath
     required: bool = True
     repeated: bool = False
+    has_default: bool = False
 
     def inside(self, name: str, *, required: bool, repeated: bool = False) -> "_Place":
         if len(self.path) >= _MAX_DEPTH:
@@ -94,6 +95,8 @@ def _fields(struct: Document, place: _Place) -> Iterator[Leaf]:
     for field in objects(struct, "fields"):
         name = get(field, "name", str)
         inside = place.inside(name, required=bool(field.get("required", False)))
+        if field.get("initial-default") is not None:
+            inside = replace(inside, has_default=True)
         yield from _type(field["type"], get(field, "id", int), inside)
 
 
@@ -127,6 +130,7 @@ def _leaf(kind: object, field_id: int, place: _Place) -> Leaf:
         source_id=field_id,
         required=place.required,
         source_type=str(kind),
+        has_default=place.has_default,
     )
     return Leaf(column, find_primitive(str(kind)), place.repeated)
 

@@ -22,6 +22,10 @@ class SourceColumn:
     required: bool = False
     source_type: str = ""
     """As the format spells it."""
+    file_paths: tuple[ColumnPath, ...] = ()
+    """The names that data files without ids may have it under; empty means its own path."""
+    has_default: bool = False
+    """Whether it reads as something else than NULL from files that don't have it."""
 
     @property
     def name(self) -> str:

@@ -1,6 +1,35 @@
 """Questions about Arrow types that pyarrow has no single answer to."""
 
+from typing import Final
+
 import pyarrow as pa
+
+from floecat.types.kinds import Kind
+from floecat.types.logical import LogicalType
+
+_PLAIN: Final = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.INT: pa.int64(),
+    Kind.FLOAT: pa.float32(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.DATE: pa.date32(),
+    Kind.TIME: pa.time64("us"),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+    Kind.TIMESTAMPTZ: pa.timestamp("us", "UTC"),
+    Kind.STRING: pa.large_string(),
+    Kind.BINARY: pa.large_binary(),
+    Kind.UUID: pa.binary(16),
+}
+_SHORT_DECIMAL: Final = 38
+
+
+def arrow_type_of(logical: LogicalType) -> pa.DataType:
+    """The Arrow type that holds a logical type's values; null for what isn't a scalar."""
+    if logical.kind is Kind.DECIMAL:
+        precision, scale = logical.precision or _SHORT_DECIMAL, logical.scale or 0
+        kind = pa.decimal128 if precision <= _SHORT_DECIMAL else pa.decimal256
+        return kind(precision, scale)
+    return _PLAIN.get(logical.kind, pa.null())
 
 
 def is_text(arrow_type: pa.DataType) -> bool:

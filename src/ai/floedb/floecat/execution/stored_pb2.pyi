@@ -159,6 +159,40 @@ class SegmentPart(_message.Message):
 Global___SegmentPart: _TypeAlias = SegmentPart  # noqa: Y015
 
 @_typing.final
+class TaskResult(_message.Message):
+    """What one task of a group did. The only thing of it that crosses Spark's driver."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PART_FIELD_NUMBER: _builtins.int
+    SHAPES_FIELD_NUMBER: _builtins.int
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def part(self) -> Global___SegmentPart: ...
+    @_builtins.property
+    def shapes(self) -> _containers.RepeatedCompositeFieldContainer[Global___CoverageShape]:
+        """That the part's files point to."""
+
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[_capture_pb2.FileExecutionResult]:
+        """One per file, in order."""
+
+    def __init__(
+        self,
+        *,
+        part: Global___SegmentPart | None = ...,
+        shapes: _abc.Iterable[Global___CoverageShape] | None = ...,
+        results: _abc.Iterable[_capture_pb2.FileExecutionResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["part", b"part", "results", b"results", "shapes", b"shapes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskResult: _TypeAlias = TaskResult  # noqa: Y015
+
+@_typing.final
 class SegmentManifest(_message.Message):
     """What one executed group left behind. Everything it names lies below `blob_prefix`."""
 

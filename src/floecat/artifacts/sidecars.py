@@ -1,0 +1,112 @@
+"""Sidecars: a parquet file of page bounds for one source file.
+
+A row per column, row group and page; the row of a whole row group has no page. A row per column
+without a row group is of the whole file, and has the column's values when there are few. Bounds are
+typed by what the column is: whole numbers (days, microseconds, unscaled digits, 0 and 1), floats,
+or bytes that order like the column does.
+"""
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from floecat.errors import DataLossError
+from floecat.storage.blobs.port import BlobRef, BlobStore
+
+FORMAT: Final = "parquet-page-bounds"
+FORMAT_VERSION: Final = 1
+_COMPRESSION: Final = "zstd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRow:
+    """Bounds of a page, a row group or a file. None is unknown."""
+
+    column_id: int
+    row_group: int | None = None
+    page: int | None = None
+    first_row: int = 0
+    """Counted in the whole file."""
+    row_count: int = 0
+    null_count: int | None = None
+    nan_count: int | None = None
+    min_int: int | None = None
+    max_int: int | None = None
+    min_float: float | None = None
+    max_float: float | None = None
+    min_bytes: bytes | None = None
+    max_bytes: bytes | None = None
+    min_tight: bool = False
+    max_tight: bool = False
+    offset: int | None = None
+    compressed_size: int | None = None
+    boundary_order: int | None = None
+    """0 unordered, 1 ascending, 2 descending; of a row group's pages."""
+    values: tuple[str, ...] | None = None
+    """Every value there is, canonical, if they are few."""
+
+
+SCHEMA: Final = pa.schema(
+    [
+        pa.field("column_id", pa.int32(), nullable=False),
+        ("row_group", pa.int32()),
+        ("page", pa.int32()),
+        pa.field("first_row", pa.int64(), nullable=False),
+        pa.field("row_count", pa.int64(), nullable=False),
+        ("null_count", pa.int64()),
+        ("nan_count", pa.int64()),
+        ("min_int", pa.int64()),
+        ("max_int", pa.int64()),
+        ("min_float", pa.float64()),
+        ("max_float", pa.float64()),
+        ("min_bytes", pa.binary()),
+        ("max_bytes", pa.binary()),
+        pa.field("min_tight", pa.bool_(), nullable=False),
+        pa.field("max_tight", pa.bool_(), nullable=False),
+        ("offset", pa.int64()),
+        ("compressed_size", pa.int64()),
+        ("boundary_order", pa.int8()),
+        ("values", pa.list_(pa.string())),
+    ]
+)
+_NAMES: Final = tuple(part.name for part in fields(PageRow))
+
+
+def write_sidecar(
+    blobs: BlobStore, name: str, identity: FileIdentity, rows: Iterable[PageRow]
+) -> BlobRef:
+    """Write a source file's page bounds."""
+    columns = list(zip(*map(astuple, rows), strict=True)) or [()] * len(_NAMES)
+    arrays = [pa.array(columns[n], part.type) for n, part in enumerate(SCHEMA)]
+    about = {
+        "floecat.format": FORMAT,
+        "floecat.format-version": str(FORMAT_VERSION),
+        "floecat.source-path": identity.file_path,
+        "floecat.source-size": str(identity.size_bytes),
+        "floecat.source-mark": identity.format_mark,
+    }
+    table = pa.Table.from_arrays(arrays, schema=SCHEMA.with_metadata(about))
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression=_COMPRESSION, write_statistics=False)
+    with blobs.writer(name) as writer:
+        writer.write(memoryview(sink.getvalue()))
+    return writer.ref
+
+
+def read_sidecar(content: bytes | memoryview) -> pa.Table:
+    """The rows of a sidecar, as a table of `SCHEMA`."""
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DataLossError(f"this isn't a sidecar: {error}") from error
+    about = table.schema.metadata or {}
+    version = about.get(b"floecat.format-version", b"").decode("utf-8", "replace")
+    if about.get(b"floecat.format") != FORMAT.encode() or version != str(FORMAT_VERSION):
+        raise DataLossError(
+            f"this is no sidecar of version {FORMAT_VERSION}, which is what is read here"
+        )
+    return table

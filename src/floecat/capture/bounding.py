@@ -1,0 +1,103 @@
+"""Bounds from what a file says of itself: footers, and page indexes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from floecat.artifacts.columns import ColumnRow
+from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.numbers import number_form
+from floecat.capture.leaves import FileLeaf
+from floecat.capture.parquet.physical import Physical
+from floecat.capture.parquet.reading import ParquetSource
+from floecat.connectors.spi.parquet import LeafFooter
+from floecat.types.bounds import Bound, lower_bound, upper_bound
+from floecat.types.errors import InvalidValueError
+from floecat.types.kinds import Kind
+
+_CUT_FROM: Final = 32
+"""No writer cuts texts of fewer bytes off, so bounds that are shorter are values."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedColumn:
+    """A leaf of a file as its footer states it, and what that means to a column."""
+
+    column: WantedColumn
+    leaf: FileLeaf
+    source: ParquetSource
+    physical: Physical
+
+    @classmethod
+    def of(cls, column: WantedColumn, leaf: FileLeaf, source: ParquetSource) -> "StatedColumn":
+        """The leaf that has a column's values."""
+        stored = source.schema.column(leaf.number)
+        return cls(column, leaf, source, Physical.of(column, stored))
+
+    def footer(self) -> LeafFooter:
+        """What the footer says of the whole file."""
+        return self.source.statistics.leaf(self.leaf.number, self.physical.read)
+
+    def row(self) -> ColumnRow | None:
+        """Counts and bounds, if the footer has them all; None if the data has to be read."""
+        footer = self.footer()
+        # The footer counts lists that are null or empty as values of what isn't in them.
+        if self.leaf.repeated or footer.null_count is None:
+            return None
+        bounded = footer.low is not None and footer.high is not None
+        has_order = self.column.logical_type.kind.is_orderable
+        if has_order and not bounded and not footer.is_all_null:
+            return None
+        low, high = self.bounds(footer.low, footer.high) if has_order else (None, None)
+        groups = range(len(self.source.statistics.row_counts))
+        return ColumnRow(
+            value_count=footer.value_count,
+            null_count=footer.null_count,
+            minimum=None if low is None else low.encoded,
+            maximum=None if high is None else high.encoded,
+            minimum_tight=low is not None
+            and low.is_tight
+            and self.is_exact(footer.low, groups, smaller=True),
+            maximum_tight=high is not None
+            and high.is_tight
+            and self.is_exact(footer.high, groups, smaller=False),
+        )
+
+    def bounds(self, low: Any, high: Any) -> tuple[Bound | None, Bound | None]:
+        """Canonical bounds of physical values that were read."""
+        return self._bound(lower_bound, low), self._bound(upper_bound, high)
+
+    def _bound(self, make: Any, physical: Any) -> Bound | None:
+        if physical is None:
+            return None
+        try:
+            found: Bound | None = make(self.column.logical_type, self._value(physical))
+        except (InvalidValueError, ValueError, OverflowError, pa.ArrowInvalid):
+            return None
+        return found
+
+    def _value(self, physical: Any) -> Any:
+        logical = self.column.logical_type
+        if isinstance(physical, bytes):
+            return physical.decode() if logical.kind is Kind.STRING else physical
+        if isinstance(physical, float):
+            return physical
+        kind = pa.timestamp(self.physical.unit) if self._is_time() else pa.int64()
+        form = number_form(logical, self.column.source_type, kind)
+        return physical if form is None else form.value(physical)
+
+    def _is_time(self) -> bool:
+        return self.physical.annotation in {"Timestamp", "Time"}
+
+    def is_exact(self, bound: Any, row_groups: Iterable[int], *, smaller: bool) -> bool:
+        """Whether a bound of some row groups is a value; texts' may have been cut off."""
+        if self.column.logical_type.kind not in {Kind.STRING, Kind.BINARY}:
+            return True
+        chunks = [self.source.details.row_groups[group][self.leaf.number] for group in row_groups]
+        flags = {chunk.min_exact if smaller else chunk.max_exact for chunk in chunks}
+        if None in flags:
+            flags.discard(None)
+            flags.add(isinstance(bound, bytes) and len(bound) < _CUT_FROM)
+        return False not in flags

@@ -1,0 +1,205 @@
+"""capture_file: everything that a policy wants of one parquet file, read once. No Spark in here."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from math import ceil
+from typing import Final
+
+import pyarrow as pa
+
+from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactCoverage
+from ai.floedb.floecat.catalog.stats_pb2 import FileTargetStats, PartitionValue
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SamplingPolicy
+from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
+from floecat.artifacts.columns import ColumnRow
+from floecat.artifacts.sidecars import PageRow
+from floecat.capture.bounding import StatedColumn
+from floecat.capture.columns import WantedColumn
+from floecat.capture.failures import CaptureFailure, reasons
+from floecat.capture.learning.base import Learning
+from floecat.capture.learning.opening import learning_of
+from floecat.capture.leaves import FileLeaf
+from floecat.capture.pages import PageRows
+from floecat.capture.parquet.reading import ParquetSource
+from floecat.connectors.spi.access import FileAccess
+from floecat.connectors.spi.emitter import StatsProtoEmitter
+from floecat.types.arrays.arrowtypes import arrow_type_of
+from floecat.types.encoding import ValueEncoders
+from floecat.types.messages import from_message
+
+_ENCODERS: Final = ValueEncoders()
+_REPEATED_AT_ONCE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePolicy:
+    """What is wanted of every file."""
+
+    columns: tuple[WantedColumn, ...]
+    sampling: SamplingPolicy | None = None
+
+
+@dataclass(slots=True)
+class CapturedFile:
+    """What was learnt of a file."""
+
+    stats: FileTargetStats
+    """Without its columns."""
+    rows: dict[int, ColumnRow] = field(default_factory=dict)
+    shape: CoverageShape = field(default_factory=CoverageShape)
+    pages: list[PageRow] = field(default_factory=list)
+    page_coverage: IndexArtifactCoverage | None = None
+    bytes_read: int = 0
+
+
+def capture_file(access: FileAccess, planned: PlannedFile, policy: FilePolicy) -> CapturedFile:
+    """Read a file. Raises `CaptureFailure`, which says why it can't be read."""
+    with reasons(planned.identity.file_path), access.open(planned.identity.file_path) as file:
+        size = file.size()
+        if size != planned.identity.size_bytes:
+            raise CaptureFailure(
+                f"it has {size} bytes, and {planned.identity.size_bytes} were planned: "
+                "it isn't the file any more that it was"
+            )
+        return _Capture(ParquetSource(file, size), planned, policy).run()
+
+
+class _Capture:
+    """One file while it is read."""
+
+    def __init__(self, source: ParquetSource, planned: PlannedFile, policy: FilePolicy) -> None:
+        self._source = source
+        self._planned = planned
+        self._policy = policy
+        self._groups = range(source.metadata.num_row_groups)
+        self._sampled = _sample(planned, policy.sampling, len(self._groups))
+        wanted = set(planned.column_ids)
+        self._columns = [c for c in policy.columns if not wanted or c.column_id in wanted]
+        self._partition = {part.name: part for part in planned.file.partition_values}
+        self._captured = CapturedFile(self._stats())
+
+    def run(self) -> CapturedFile:
+        captured = self._captured
+        for column in self._columns:
+            learnt = self._column(column)
+            if learnt is not None:
+                row, coverage = learnt
+                captured.rows[column.column_id] = row
+                captured.shape.columns.append(coverage)
+        if self._policy.sampling is not None and len(self._sampled) < len(self._groups):
+            captured.shape.sampling.CopyFrom(self._policy.sampling)
+        self._add_page_coverage()
+        captured.bytes_read = self._source.bytes_read
+        return captured
+
+    def _stats(self) -> FileTargetStats:
+        stats = StatsProtoEmitter("", 0).file(self._planned.file).file
+        stats.row_count = self._source.metadata.num_rows
+        stats.ClearField("columns")
+        stats.ClearField("live_row_count")
+        return stats
+
+    def _column(self, column: WantedColumn) -> tuple[ColumnRow, ColumnCoverage] | None:
+        leaf = self._source.leaves.find(column)
+        if leaf is None:
+            return self._absent(column)
+        stated = StatedColumn.of(column, leaf, self._source)
+        learning = learning_of(column, leaf.arrow_type)
+        row = stated.row()
+        if column.wants_data or row is None:
+            row = self._learn(learning, leaf, row)
+        if column.page_index:
+            self._add_pages(stated, learning if column.wants_data else None)
+        return row, column.coverage(learning.hashed_as)
+
+    def _learn(self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None) -> ColumnRow:
+        groups = self._groups if stated is None else self._sampled
+        for values in self._source.batches(
+            leaf, groups, as_dictionary=self._by_dictionary(learning, leaf, groups)
+        ):
+            learning.add(values)
+        learnt = learning.row()
+        if stated is None or len(groups) == len(self._groups):
+            return learnt
+        # A sample has seen some of the values; what the footer says is of all of them.
+        return replace(
+            learnt,
+            value_count=stated.value_count,
+            null_count=stated.null_count,
+            nan_count=None,
+            minimum=stated.minimum,
+            maximum=stated.maximum,
+            minimum_tight=stated.minimum_tight,
+            maximum_tight=stated.maximum_tight,
+            width_bytes=None,
+        )
+
+    def _by_dictionary(self, learning: Learning, leaf: FileLeaf, groups: Sequence[int]) -> bool:
+        """Whether the dictionaries of all pages to be read hold all values of theirs."""
+        if not learning.takes_dictionaries or leaf.nested:
+            return False
+        details = self._source.details.row_groups
+        return bool(groups) and all(details[group][leaf.number].only_dictionary for group in groups)
+
+    def _absent(self, column: WantedColumn) -> tuple[ColumnRow, ColumnCoverage] | None:
+        """A column that the file doesn't have: partitioned by, or added later."""
+        partition = self._partition_value(column)
+        if partition is None and column.has_default:
+            return None  # some other value than NULL, which isn't known here
+        logical = column.logical_type
+        arrow_type = arrow_type_of(logical)
+        learning = learning_of(column, arrow_type)
+        value = None
+        if partition is not None and partition.HasField("value"):
+            value = _ENCODERS.decode_from_string(from_message(partition.type), partition.value)
+        rows = self._source.metadata.num_rows
+        for start in range(0, rows, _REPEATED_AT_ONCE):
+            many = min(_REPEATED_AT_ONCE, rows - start)
+            learning.add(pa.repeat(pa.scalar(value, arrow_type), many))
+        return learning.row(), column.coverage(learning.hashed_as)
+
+    def _partition_value(self, column: WantedColumn) -> PartitionValue | None:
+        names = [path[0] for path in column.file_paths if len(path) == 1]
+        return next(
+            (self._partition[name] for name in (column.name, *names) if name in self._partition),
+            None,
+        )
+
+    def _add_pages(self, stated: StatedColumn, learning: Learning | None) -> None:
+        counts = self._source.statistics.row_counts
+        first_rows = [0, *accumulate(counts)][: len(counts)]
+        found = PageRows(stated, first_rows)
+        few = None if learning is None else learning.small
+        whole = len(self._sampled) == len(self._groups)
+        if few is not None and whole:
+            self._captured.pages.append(
+                PageRow(
+                    column_id=stated.column.column_id,
+                    row_count=sum(counts),
+                    values=tuple(few),
+                )
+            )
+        self._captured.pages.extend(found.rows())
+        coverage = self._captured.page_coverage or IndexArtifactCoverage()
+        coverage.column_ids.append(stated.column.column_id)
+        coverage.page_count += found.pages
+        without = len(found.groups_without_pages)
+        coverage.row_groups_without_pages = max(coverage.row_groups_without_pages, without)
+        self._captured.page_coverage = coverage
+
+    def _add_page_coverage(self) -> None:
+        coverage = self._captured.page_coverage
+        if coverage is not None:
+            coverage.row_count = self._source.metadata.num_rows
+            coverage.row_group_count = len(self._groups)
+
+
+def _sample(planned: PlannedFile, sampling: SamplingPolicy | None, groups: int) -> Sequence[int]:
+    """Row groups chosen at random, the same ones whenever the same file is sampled again."""
+    if sampling is None or sampling.row_group_fraction >= 1:
+        return range(groups)
+    many = ceil(groups * sampling.row_group_fraction)
+    chooser = random.Random(f"{sampling.seed}:{planned.identity.file_path}")  # noqa: S311
+    return sorted(chooser.sample(range(groups), min(many, groups)))

@@ -1,0 +1,128 @@
+"""Learning: what every way of learning of a column has in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from floecat.artifacts.columns import ColumnRow
+from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.sketching import Sketching
+from floecat.types.bounds import Bound, lower_bound, upper_bound
+from floecat.types.encoding import ValueEncoders
+from floecat.types.errors import InvalidValueError
+
+_ENCODERS: Final = ValueEncoders()
+
+
+class Learning(ABC):
+    """Takes the values of one column of one file, batch by batch; holds no batch."""
+
+    hashed_as: str = ""
+    """What is hashed, if anything."""
+    takes_dictionaries: ClassVar[bool] = False
+    """Whether it is quicker with the values of a dictionary and how often each is used."""
+
+    def __init__(self, column: WantedColumn, *, has_ranks: bool) -> None:
+        self.column = column
+        self.sketching: Sketching[Any] = Sketching(column, has_ranks=has_ranks)
+        self._values = 0
+        self._nulls = 0
+
+    def add(self, array: pa.Array) -> None:
+        """Take in a batch of values, nulls among them."""
+        self._values += len(array)
+        self._nulls += array.null_count
+        present = array.drop_null() if array.null_count else array
+        if len(present):
+            self._learn(present)
+
+    @abstractmethod
+    def _learn(self, array: pa.Array) -> None:
+        """Take in values that aren't null; at least one."""
+
+    @abstractmethod
+    def _ends(self) -> tuple[object, object] | None:
+        """The least and the greatest value; None when there is none to order."""
+
+    @property
+    def _nans(self) -> int | None:
+        """How many values are NaN; None for types that have none."""
+        return None
+
+    @property
+    @abstractmethod
+    def _width(self) -> int | None:
+        """The bytes of all values together."""
+
+    @property
+    def small(self) -> Collection[str] | None:
+        """Every value there is, when there are few."""
+        kept = self.sketching.small
+        if kept is None:
+            return None
+        texts = {self._text(value) for value in kept}
+        return None if None in texts else sorted(text for text in texts if text is not None)
+
+    def _text(self, value: Any) -> str | None:
+        """The canonical string of a value; None when it has none."""
+        try:
+            return _ENCODERS.encode_to_string(self.column.logical_type, value)
+        except InvalidValueError:
+            return None
+
+    def row(self) -> ColumnRow:
+        """What was learnt."""
+        low, high = self._bounds()
+        sketching = self.sketching
+        frequencies = sketching.frequencies
+        return ColumnRow(
+            value_count=self._values,
+            null_count=self._nulls,
+            nan_count=self._nans,
+            minimum=None if low is None else low.encoded,
+            maximum=None if high is None else high.encoded,
+            minimum_tight=low is not None and low.is_tight,
+            maximum_tight=high is not None and high.is_tight,
+            width_bytes=self._width,
+            rows_seen=self._values,
+            theta=None if sketching.theta is None else sketching.theta.to_bytes(),
+            quantiles=None if sketching.quantiles is None else sketching.quantiles.to_bytes(),
+            frequencies=None if frequencies is None else frequencies.to_bytes(),
+            frequency_error=sketching.frequency_error,
+        )
+
+    def _bounds(self) -> tuple[Bound | None, Bound | None]:
+        ends = self._ends()
+        if ends is None:
+            return None, None
+        return _bound(lower_bound, self.column, ends[0]), _bound(upper_bound, self.column, ends[1])
+
+
+def _bound(make: Any, column: WantedColumn, value: object) -> Bound | None:
+    try:
+        found: Bound | None = make(column.logical_type, value)
+    except InvalidValueError:
+        return None  # text that isn't UTF-8 has no canonical string, and so bounds nothing
+    return found
+
+
+class Presence(Learning):
+    """Nothing but whether there is a value: of types that have neither order nor hash."""
+
+    def __init__(self, column: WantedColumn) -> None:
+        plain = replace(column, ndv=False, quantiles=False, frequent_items=False)
+        super().__init__(plain, has_ranks=False)
+        self.sketching.small = None
+
+    def _learn(self, array: pa.Array) -> None:
+        pass
+
+    def _ends(self) -> None:
+        return None
+
+    @property
+    def _width(self) -> None:
+        return None

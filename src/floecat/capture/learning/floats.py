@@ -1,0 +1,80 @@
+"""Floating-point numbers: NaN is counted, has no rank and bounds nothing, and is one value."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as kinds
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.base import Learning
+from floecat.capture.learning.numbers import WrongTypeError
+from floecat.sketches.hashing import hash_floats
+from floecat.types.kinds import Kind
+
+
+class FloatingPoint(Learning):
+    """Learns of FLOAT and DOUBLE."""
+
+    def __init__(self, column: WantedColumn) -> None:
+        super().__init__(column, has_ranks=True)
+        self._arrow_type = pa.float32() if column.logical_type.kind is Kind.FLOAT else pa.float64()
+        self.hashed_as = str(self._arrow_type)
+        self._low: Any = None
+        self._high: Any = None
+        self._not_numbers = 0
+
+    @override
+    def _learn(self, array: pa.Array) -> None:
+        values = self._floats(array)
+        missing = np.isnan(values)
+        count = int(np.count_nonzero(missing))
+        self._not_numbers += count
+        numbers = values[~missing] if count else values
+        if len(numbers):
+            low, high = numbers.min(), numbers.max()
+            self._low = low if self._low is None else min(self._low, low)
+            self._high = high if self._high is None else max(self._high, high)
+        self._sketch(values, numbers)
+
+    def _sketch(self, values: NDArray[Any], numbers: NDArray[Any]) -> None:
+        sketching = self.sketching
+        if sketching.needs_hashes:
+            hashes = hash_floats(values)
+            sketching.add_hashes(hashes)
+            sketching.add_frequent_of(hashes, lambda chosen: self._counted(values[chosen]))
+        if sketching.quantiles is not None and len(numbers):
+            sketching.add_ranked(np.sort(numbers.astype(np.float64, copy=False)))
+        sketching.keep(np.unique(values).tolist() if sketching.are_few else None)
+
+    def _floats(self, array: pa.Array) -> NDArray[Any]:
+        kind = array.type
+        if not (kinds.is_floating(kind) or kinds.is_integer(kind)):
+            raise WrongTypeError(
+                f"it is {kind} in the file, and {self.column.logical_type} in the schema"
+            )
+        plain = array if kind == self._arrow_type else array.cast(self._arrow_type)
+        values: NDArray[Any] = plain.to_numpy(zero_copy_only=False)
+        return values
+
+    def _counted(self, values: NDArray[Any]) -> Iterable[tuple[str, int]]:
+        distinct, counts = np.unique(values + values.dtype.type(0), return_counts=True)
+        texts = (self._text(value) or "" for value in distinct)
+        return zip(texts, counts.tolist(), strict=True)
+
+    @override
+    def _ends(self) -> tuple[object, object] | None:
+        return None if self._low is None else (self._low, self._high)
+
+    @property
+    @override
+    def _nans(self) -> int:
+        return self._not_numbers
+
+    @property
+    @override
+    def _width(self) -> int:
+        return int(self._arrow_type.bit_width // 8 * (self._values - self._nulls))

@@ -1,0 +1,195 @@
+"""Forms of numbers: how values that are whole numbers inside are counted, hashed and written.
+
+INT, BOOLEAN, DATE, TIME, TIMESTAMP and DECIMAL are: days, microseconds, unscaled digits.
+"""
+
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+from numpy.typing import NDArray
+
+from floecat.sketches.hashing import Integers, hash_decimals, hash_integers
+from floecat.sketches.murmur import Words
+from floecat.types.kinds import Kind
+from floecat.types.logical import LogicalType
+
+_NARROW: Final = frozenset({"int", "integer", "short", "smallint", "byte", "tinyint"})
+_NANOS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+_DAY_MICROS: Final = 86_400_000_000
+_DAY_MILLIS: Final = 86_400_000
+_MAX_PRECISION: Final = 38
+_ALL_DIGITS: Final = Context(prec=100)
+_NUMBERS: Final = frozenset(
+    {Kind.BOOLEAN, Kind.INT, Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.DECIMAL}
+)
+
+
+class WrongTypeError(ValueError):
+    """A file's values aren't of the column's type."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberForm:
+    """How one column's values in one file become numbers, and numbers values again."""
+
+    logical: LogicalType
+    unit: str
+    """Of times, in the file: s, ms, us or ns."""
+    hashed_unit: str
+    """Of times, in the schema."""
+    width: int
+    """Bytes of a value; of an INT or a time also what is hashed."""
+
+    @property
+    def hashed_as(self) -> str:
+        """What is hashed; columns whose types differ in it have sketches that don't go together."""
+        match self.logical.kind:
+            case Kind.DECIMAL:
+                return f"decimal({self.logical.scale or 0})"
+            case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+                return f"timestamp-{self.hashed_unit}"
+            case kind:
+                return f"{kind.name.lower()}-{self.width}"
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether quantiles mean something."""
+        return self.logical.kind is not Kind.BOOLEAN
+
+    def numbers(self, array: pa.Array) -> Integers | None:
+        """The numbers of an array without nulls; None if there are decimals too long for it."""
+        kind = array.type
+        if kinds.is_decimal(kind):
+            return self._unscaled(array)
+        if kinds.is_boolean(kind):
+            array = array.cast(pa.uint8())
+        elif kinds.is_date64(kind):
+            return _integers(array.view(pa.int64())) // _DAY_MILLIS
+        elif kinds.is_date32(kind) and self.logical.kind is not Kind.DATE:
+            return _integers(array.view(pa.int32())) * _DAY_MICROS
+        elif kinds.is_temporal(kind):
+            array = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+        elif not kinds.is_integer(kind):
+            raise WrongTypeError(f"it is {kind} in the file, and {self.logical} in the schema")
+        return _integers(array)
+
+    def hashes(self, numbers: Integers) -> Words:
+        """The hashes of numbers."""
+        if self.logical.kind is Kind.DECIMAL:
+            return hash_decimals(numbers)
+        factor = _NANOS[self.unit] / _NANOS[self.hashed_unit]
+        if factor > 1:
+            numbers = numbers * int(factor)
+        elif factor < 1:
+            numbers = numbers // int(1 / factor)
+        return hash_integers(numbers, self.width)
+
+    def doubles(self, numbers: Integers) -> NDArray[np.float64]:
+        """What quantiles are made of: days, microseconds, or the numbers themselves."""
+        doubles = numbers.astype(np.float64)
+        if self.logical.kind is Kind.DECIMAL:
+            doubles /= 10.0 ** (self.logical.scale or 0)
+        elif self.logical.kind in {Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ}:
+            doubles *= _NANOS[self.unit] / _NANOS["us"]
+        return doubles
+
+    def value(self, number: int) -> Any:
+        """The typed value of a number, as bounds and canonical strings are made from."""
+        match self.logical.kind:
+            case Kind.BOOLEAN:
+                return bool(number)
+            case Kind.DATE:
+                return pa.scalar(number, pa.int32()).cast(pa.date32())
+            case Kind.TIME:
+                return _time(number, self.unit)
+            case Kind.TIMESTAMP:
+                return pa.scalar(number, pa.timestamp(self.unit))
+            case Kind.TIMESTAMPTZ:
+                return pa.scalar(number, pa.timestamp(self.unit, "UTC"))
+            case Kind.DECIMAL:
+                return Decimal(number).scaleb(-(self.logical.scale or 0), _ALL_DIGITS)
+            case _:
+                return number
+
+    def long_decimals(self, array: pa.Array) -> dict[int, int]:
+        """Unscaled values and how often each is there, when they don't fit a word."""
+        scale = self.logical.scale or 0
+        counted = pc.value_counts(_rescaled(array, scale))
+        return {
+            int(entry["values"].scaleb(scale, _ALL_DIGITS)): entry["counts"]
+            for entry in counted.to_pylist()
+        }
+
+    def _unscaled(self, array: pa.Array) -> Integers | None:
+        if self.logical.kind is not Kind.DECIMAL:
+            raise WrongTypeError(f"it is {array.type} in the file, and {self.logical} elsewhere")
+        array = _rescaled(array, self.logical.scale or 0)
+        if not kinds.is_decimal128(array.type):
+            return None
+        words = np.frombuffer(array.buffers()[1], np.int64)
+        words = words[2 * array.offset : 2 * (array.offset + len(array))]
+        low, high = words[0::2], words[1::2]
+        # The high half of what fits a word is nothing but its sign.
+        return np.ascontiguousarray(low) if bool((high == low >> 63).all()) else None
+
+
+def number_form(
+    logical: LogicalType, source_type: str, file_type: pa.DataType
+) -> NumberForm | None:
+    """The form of a column's values in a file; None if they aren't numbers inside."""
+    if logical.kind not in _NUMBERS:
+        return None
+    unit = getattr(file_type, "unit", "us")
+    if kinds.is_date(file_type):
+        unit = "us"
+    hashed_unit = "us"
+    match logical.kind:
+        case Kind.BOOLEAN:
+            width = 1
+        case Kind.INT:
+            width = 4 if source_type.lower() in _NARROW else 8
+            unit = "us"
+        case Kind.DATE:
+            width = 4
+        case Kind.DECIMAL:
+            precision = logical.precision or _MAX_PRECISION
+            width = 4 if precision <= 9 else 8 if precision <= 18 else 16
+        case _:
+            width = 8
+            hashed_unit = "ns" if source_type.lower().endswith("_ns") else "us"
+    return NumberForm(logical, unit, hashed_unit, width)
+
+
+def shortest_bytes(number: int) -> bytes:
+    """The shortest two's complement of a number, big-endian."""
+    magnitude = ~number if number < 0 else number
+    return number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
+
+
+def _rescaled(array: pa.Array, scale: int) -> pa.Array:
+    """Decimals of the scale that the schema says, in 128 bits if they fit."""
+    kind = array.type
+    if kinds.is_decimal256(kind) and kind.precision > _MAX_PRECISION:
+        return array if kind.scale == scale else array.cast(pa.decimal256(76, scale))
+    if kinds.is_decimal128(kind) and kind.scale == scale:
+        return array
+    return array.cast(
+        pa.decimal128(_MAX_PRECISION if kind.scale != scale else kind.precision, scale)
+    )
+
+
+def _time(number: int, unit: str) -> pa.Scalar:
+    kind = pa.time32(unit) if unit in {"s", "ms"} else pa.time64(unit)
+    return pa.scalar(number, pa.int32() if unit in {"s", "ms"} else pa.int64()).cast(kind)
+
+
+def _integers(array: pa.Array) -> Integers:
+    if kinds.is_uint64(array.type):
+        array = array.cast(pa.int64())  # or an error, if one is too large
+    numbers: Integers = array.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return numbers

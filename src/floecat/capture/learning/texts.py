@@ -1,0 +1,119 @@
+"""Strings and bytes: by their dictionary where the file has one of all values, else one by one."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.types as kinds
+from typing_extensions import override
+
+from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.base import Learning
+from floecat.capture.learning.numbers import WrongTypeError
+from floecat.capture.learning.sketching import SMALL
+from floecat.sketches.hashing import hash_bytes
+from floecat.types.arrays.arrowtypes import is_binary, is_text
+from floecat.types.kinds import Kind
+
+KINDS: Final = frozenset({Kind.STRING, Kind.BINARY, Kind.UUID})
+
+
+class Texts(Learning):
+    """Learns of STRING, BINARY and UUID. Values are bytes here: their order is that of bytes."""
+
+    takes_dictionaries = True
+
+    def __init__(self, column: WantedColumn) -> None:
+        super().__init__(column, has_ranks=False)
+        self.hashed_as = "bytes"
+        self._low: bytes | None = None
+        self._high: bytes | None = None
+        self._bytes = 0
+
+    @override
+    def _learn(self, array: pa.Array) -> None:
+        if kinds.is_dictionary(array.type):
+            self._learn_dictionary(array)
+        else:
+            self._learn_all(self._series(array))
+
+    def _learn_dictionary(self, array: pa.DictionaryArray) -> None:
+        indices = array.indices.to_numpy(zero_copy_only=False)
+        counts = np.bincount(indices, minlength=len(array.dictionary))
+        places = np.flatnonzero(counts)
+        counts = counts[places]
+        values = self._series(array.dictionary)[pl.Series(places)]
+        lengths = values.bin.size().to_numpy()
+        self._bytes += int(np.dot(lengths.astype(np.int64), counts))
+        self._widen(values)
+        sketching = self.sketching
+        if sketching.theta is not None:
+            sketching.add_hashes(hash_bytes(values))
+        sketching.add_counted(counts, lambda chosen: map(self._text, values[pl.Series(chosen)]))
+        sketching.keep(values.to_list() if len(values) <= SMALL else None)
+
+    def _learn_all(self, values: pl.Series) -> None:
+        self._bytes += int(values.bin.size().sum())
+        self._widen(values)
+        sketching = self.sketching
+        if sketching.needs_hashes:
+            hashes = hash_bytes(values)
+            sketching.add_hashes(hashes)
+            sketching.add_frequent_of(
+                hashes, lambda chosen: self._counted(values.filter(pl.Series(chosen)))
+            )
+        sketching.keep(values.unique().to_list() if sketching.are_few else None)
+
+    def _widen(self, values: pl.Series) -> None:
+        low, high = values.min(), values.max()
+        if isinstance(low, bytes) and isinstance(high, bytes):
+            self._low = low if self._low is None else min(self._low, low)
+            self._high = high if self._high is None else max(self._high, high)
+
+    def _series(self, array: pa.Array) -> pl.Series:
+        kind = array.type
+        if isinstance(kind, pa.BaseExtensionType):
+            array, kind = array.storage, array.storage.type
+        if not (is_text(kind) or is_binary(kind)):
+            raise WrongTypeError(
+                f"it is {kind} in the file, and {self.column.logical_type} in the schema"
+            )
+        if kinds.is_fixed_size_binary(kind):
+            array = array.cast(pa.large_binary())
+        series = pl.Series(pl.from_arrow(array))
+        return series if series.dtype == pl.Binary else series.cast(pl.Binary)
+
+    def _counted(self, values: pl.Series) -> Iterable[tuple[str, int]]:
+        counted = values.value_counts()
+        texts = map(self._text, counted.to_series(0))
+        return zip(texts, counted.to_series(1).to_list(), strict=True)
+
+    @override
+    def _text(self, value: Any) -> str:
+        """Texts as they are; what isn't UTF-8 with replacement characters, so that it is shown."""
+        if self.column.logical_type.kind is Kind.STRING:
+            return str(value, "utf-8", "replace")
+        return super()._text(value) or ""
+
+    @override
+    def _ends(self) -> tuple[object, object] | None:
+        if self._low is None or self._high is None:
+            return None
+        if self.column.logical_type.kind is Kind.STRING:
+            return _decoded(self._low), _decoded(self._high)
+        return self._low, self._high
+
+    @property
+    @override
+    def _width(self) -> int:
+        return self._bytes
+
+
+def _decoded(value: bytes) -> object:
+    """Text; or, when it isn't UTF-8, what has no canonical string and so makes no bound."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value

@@ -1,0 +1,107 @@
+"""Whole numbers: counted where they lie close together, hashed one by one where they don't."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from typing_extensions import override
+
+from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.base import Learning
+from floecat.capture.learning.numbers import NumberForm, shortest_bytes
+from floecat.capture.learning.sketching import SMALL, Counts
+from floecat.sketches.hashing import Integers, hash_bytes
+
+_CLOSE: Final = 4096
+"""Numbers in a span of this many are counted however few they are."""
+
+
+class WholeNumbers(Learning):
+    """Learns of whole numbers, dates, times and decimals."""
+
+    def __init__(self, column: WantedColumn, form: NumberForm) -> None:
+        super().__init__(column, has_ranks=form.has_ranks)
+        self._form = form
+        self.hashed_as = form.hashed_as
+        self._low: int | None = None
+        self._high: int | None = None
+
+    @override
+    def _learn(self, array: pa.Array) -> None:
+        numbers = self._form.numbers(array)
+        if numbers is None:
+            self._learn_long(array)
+            return
+        low, high = int(numbers.min()), int(numbers.max())
+        self._widen(low, high)
+        if high - low < max(_CLOSE, len(numbers)):
+            counts = np.bincount(numbers - low, minlength=high - low + 1)
+            places = np.flatnonzero(counts)
+            self._learn_counted(places + low, counts[places])
+        else:
+            self._learn_all(numbers)
+
+    def _learn_counted(self, numbers: Integers, counts: Counts) -> None:
+        """Distinct numbers, ascending, and how often each is there."""
+        sketching = self.sketching
+        if sketching.theta is not None:
+            sketching.add_hashes(self._form.hashes(numbers))
+        if sketching.quantiles is not None:
+            sketching.add_ranked(self._form.doubles(numbers), counts)
+        sketching.add_counted(counts, lambda chosen: self._texts(numbers[chosen].tolist()))
+        self._keep(numbers.tolist() if len(numbers) <= SMALL else None)
+
+    def _learn_all(self, numbers: Integers) -> None:
+        sketching = self.sketching
+        if sketching.needs_hashes:
+            hashes = self._form.hashes(numbers)
+            sketching.add_hashes(hashes)
+            sketching.add_frequent_of(hashes, lambda chosen: self._counted(numbers[chosen]))
+        if sketching.quantiles is not None:
+            sketching.add_ranked(np.sort(self._form.doubles(numbers)))
+        self._keep(np.unique(numbers).tolist() if sketching.are_few else None)
+
+    def _learn_long(self, array: pa.Array) -> None:
+        """Decimals that don't fit a word: rare, and slow."""
+        counted = sorted(self._form.long_decimals(array).items())
+        numbers = [number for number, _ in counted]
+        counts = np.array([count for _, count in counted], np.int64)
+        self._widen(numbers[0], numbers[-1])
+        sketching = self.sketching
+        if sketching.theta is not None:
+            sketching.add_hashes(hash_bytes(pl.Series(map(shortest_bytes, numbers))))
+        if sketching.quantiles is not None:
+            doubles = np.array([float(self._form.value(number)) for number in numbers])
+            sketching.add_ranked(doubles, counts)
+        sketching.add_counted(
+            counts, lambda chosen: self._texts(numbers[place] for place in chosen.tolist())
+        )
+        self._keep(numbers)
+
+    def _keep(self, numbers: list[int] | None) -> None:
+        few = numbers is not None and len(numbers) <= SMALL
+        self.sketching.keep([self._form.value(n) for n in numbers] if numbers and few else None)
+
+    def _widen(self, low: int, high: int) -> None:
+        self._low = low if self._low is None else min(self._low, low)
+        self._high = high if self._high is None else max(self._high, high)
+
+    def _texts(self, numbers: Iterable[int]) -> Iterable[str]:
+        return (self._text(self._form.value(number)) or "" for number in numbers)
+
+    def _counted(self, numbers: Integers) -> Iterable[tuple[str, int]]:
+        values, counts = np.unique(numbers, return_counts=True)
+        return zip(self._texts(values.tolist()), counts.tolist(), strict=True)
+
+    @override
+    def _ends(self) -> tuple[object, object] | None:
+        if self._low is None or self._high is None:
+            return None
+        return self._form.value(self._low), self._form.value(self._high)
+
+    @property
+    @override
+    def _width(self) -> int:
+        return self._form.width * (self._values - self._nulls)

@@ -1,0 +1,124 @@
+"""The rows of a sidecar, from what a file says of its row groups and pages."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from floecat.artifacts.sidecars import PageRow
+from floecat.capture.bounding import StatedColumn
+from floecat.capture.parquet.footers import ChunkDetails
+from floecat.capture.parquet.pages import PageBounds, PageLocations, parse_bounds, parse_locations
+from floecat.capture.parquet.thrift import MalformedThriftError
+
+_NANOS: Final = {"ms": 1_000_000, "us": 1_000, "ns": 1}
+_MICRO: Final = 1_000
+_LONG: Final = 1 << 63
+_CUT_FROM: Final = 32
+
+
+@dataclass(slots=True)
+class PageRows:
+    """The rows of one column, and of how many row groups there were none of pages."""
+
+    stated: StatedColumn
+    first_rows: list[int]
+    groups_without_pages: set[int] = field(default_factory=set)
+    pages: int = 0
+
+    def rows(self) -> Iterator[PageRow]:
+        """Row groups, each followed by its pages."""
+        counts = self.stated.source.statistics.row_counts
+        for group, row_count in enumerate(counts):
+            yield self._row_group(group, row_count)
+            yield from self._pages(group, row_count)
+
+    def _row_group(self, group: int, row_count: int) -> PageRow:
+        chunk = self.stated.source.statistics.chunk(self.stated.leaf.number, group)
+        read = self.stated.physical.read
+        low, high = read(chunk.low), read(chunk.high)
+        row = PageRow(
+            column_id=self.stated.column.column_id,
+            row_group=group,
+            first_row=self.first_rows[group],
+            row_count=row_count,
+            null_count=None if self.stated.leaf.repeated else chunk.null_count,
+            compressed_size=chunk.compressed_bytes,
+            min_tight=self.stated.is_exact(low, [group], smaller=True),
+            max_tight=self.stated.is_exact(high, [group], smaller=False),
+        )
+        return self._bounded(row, low, high)
+
+    def _pages(self, group: int, row_count: int) -> Iterator[PageRow]:
+        details = self.stated.source.details.row_groups[group][self.stated.leaf.number]
+        found = self._index(details)
+        if found is None:
+            self.groups_without_pages.add(group)
+            return
+        bounds, places = found
+        ends = [*places.first_rows[1:], row_count]
+        for page in range(len(places)):
+            self.pages += 1
+            yield self._page(group, page, bounds, places, ends[page])
+
+    def _index(self, details: ChunkDetails) -> tuple[PageBounds, PageLocations] | None:
+        """A page index that can't be read isn't there: it is a help, and the data is whole."""
+        if details.column_index is None or details.offset_index is None:
+            return None
+        try:
+            bounds = parse_bounds(self.stated.source.read(details.column_index))
+            places = parse_locations(self.stated.source.read(details.offset_index))
+        except MalformedThriftError:
+            return None
+        return (bounds, places) if len(bounds) == len(places) else None
+
+    def _page(
+        self, group: int, page: int, bounds: PageBounds, places: PageLocations, end: int
+    ) -> PageRow:
+        low = high = None
+        if not bounds.null_pages[page]:
+            read = self.stated.physical.read_bytes
+            low, high = read(bounds.minimums[page]), read(bounds.maximums[page])
+        row = PageRow(
+            column_id=self.stated.column.column_id,
+            row_group=group,
+            page=page,
+            first_row=self.first_rows[group] + places.first_rows[page],
+            row_count=end - places.first_rows[page],
+            null_count=self._nulls(bounds, page),
+            nan_count=bounds.nan_counts[page] if bounds.nan_counts is not None else None,
+            offset=places.offsets[page],
+            compressed_size=places.sizes[page],
+            boundary_order=bounds.boundary_order,
+            min_tight=not isinstance(low, bytes) or len(low) < _CUT_FROM,
+            max_tight=not isinstance(high, bytes) or len(high) < _CUT_FROM,
+        )
+        return self._bounded(row, low, high)
+
+    def _nulls(self, bounds: PageBounds, page: int) -> int | None:
+        known = bounds.null_counts is not None and not self.stated.leaf.repeated
+        return bounds.null_counts[page] if known and bounds.null_counts is not None else None
+
+    def _bounded(self, row: PageRow, low: Any, high: Any) -> PageRow:
+        """With typed bounds, if both are known; a row with one of them bounds nothing."""
+        if low is None or high is None or low > high:
+            return replace(row, min_tight=False, max_tight=False)
+        if isinstance(low, bytes):
+            return replace(row, min_bytes=low, max_bytes=high)
+        if isinstance(low, float):
+            # Both zeros are one value: which of them was written says nothing.
+            return replace(row, min_float=low or -0.0, max_float=high or 0.0)
+        return self._whole(row, low, high)
+
+    def _whole(self, row: PageRow, low: int, high: int) -> PageRow:
+        if self.stated.physical.annotation in {"Timestamp", "Time"}:
+            nanos = _NANOS[self.stated.physical.unit]
+            exact = (low * nanos % _MICRO == 0, high * nanos % _MICRO == 0)
+            low, high = low * nanos // _MICRO, -(-high * nanos // _MICRO)
+            row = replace(
+                row,
+                min_tight=row.min_tight and exact[0],
+                max_tight=row.max_tight and exact[1],
+            )
+        if not -_LONG <= low <= high < _LONG:
+            return replace(row, min_tight=False, max_tight=False)
+        return replace(row, min_int=low, max_int=high)

@@ -1,0 +1,80 @@
+"""The page index of a column chunk: where its pages are, and what lies between which bounds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from floecat.capture.parquet.thrift import CompactReader, MalformedThriftError
+
+
+@dataclass(frozen=True, slots=True)
+class PageLocations:
+    """Per page: where it is, how long it is, and which row is its first."""
+
+    offsets: Sequence[int]
+    sizes: Sequence[int]
+    first_rows: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class PageBounds:
+    """Per page: whether all of it is null, bounds as the file encodes them, and null counts."""
+
+    null_pages: Sequence[bool]
+    minimums: Sequence[bytes]
+    maximums: Sequence[bytes]
+    boundary_order: int
+    """0 unordered, 1 ascending, 2 descending."""
+    null_counts: Sequence[int] | None
+    nan_counts: Sequence[int] | None
+
+    def __len__(self) -> int:
+        return len(self.null_pages)
+
+
+def parse_locations(content: bytes) -> PageLocations:
+    """Read an offset index. Raises `MalformedThriftError`."""
+    read = CompactReader(content).read_struct()
+    try:
+        pages = read[1]
+        offsets = [_natural(page[1]) for page in pages]
+        sizes = [_natural(page[2]) for page in pages]
+        rows = [_natural(page[3]) for page in pages]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise MalformedThriftError("an offset index isn't whole") from error
+    if rows[:1] not in ([], [0]) or any(later < row for row, later in pairwise(rows)):
+        raise MalformedThriftError("the pages of an offset index aren't in order")
+    return PageLocations(offsets, sizes, rows)
+
+
+def parse_bounds(content: bytes) -> PageBounds:
+    """Read a column index. Raises `MalformedThriftError`."""
+    read = CompactReader(content).read_struct()
+    try:
+        bounds = PageBounds(
+            null_pages=[bool(flag) for flag in read[1]],
+            minimums=[bytes(bound) for bound in read[2]],
+            maximums=[bytes(bound) for bound in read[3]],
+            boundary_order=_natural(read.get(4, 0)),
+            null_counts=_naturals(read.get(5)),
+            nan_counts=_naturals(read.get(8)),
+        )
+    except (KeyError, TypeError) as error:
+        raise MalformedThriftError("a column index isn't whole") from error
+    lists = (bounds.minimums, bounds.maximums, bounds.null_counts, bounds.nan_counts)
+    if any(part is not None and len(part) != len(bounds) for part in lists):
+        raise MalformedThriftError("the lists of a column index aren't of one length")
+    return bounds
+
+
+def _natural(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise MalformedThriftError(f"{value!r} is no count")
+    return value
+
+
+def _naturals(values: object) -> list[int] | None:
+    return [_natural(value) for value in values] if isinstance(values, list) else None

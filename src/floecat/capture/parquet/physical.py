@@ -1,0 +1,87 @@
+"""Values as parquet has them inside: in statistics as numbers, in a page index as bytes."""
+
+import json
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+
+from floecat.capture.columns import WantedColumn
+from floecat.types.kinds import Kind
+
+_UNITS: Final = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+_STRUCTS: Final = {"INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d", "BOOLEAN": "<?"}
+_FLOATS: Final = frozenset({"FLOAT", "DOUBLE"})
+_BYTES: Final = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
+_FLOAT_KINDS: Final = frozenset({Kind.FLOAT, Kind.DOUBLE})
+_TEXT_KINDS: Final = frozenset({Kind.STRING, Kind.BINARY, Kind.UUID})
+
+
+@dataclass(frozen=True, slots=True)
+class Physical:
+    """How a leaf's values are stored, and what they mean to the column."""
+
+    kind: Kind
+    """Of the column."""
+    stored: str
+    """Parquet's physical type."""
+    annotation: str
+    """Parquet's logical type."""
+    unit: str
+    scale_up: int
+    """What unscaled decimals are multiplied with to have the column's scale."""
+    unsigned_bits: int
+
+    @classmethod
+    def of(cls, column: WantedColumn, stored: pq.ColumnSchema) -> "Physical":
+        """As the file's own schema says."""
+        said = json.loads(stored.logical_type.to_json())
+        scale = (column.logical_type.scale or 0) - int(said.get("scale", 0))
+        bits = int(said.get("bitWidth", 0)) if said.get("isSigned") is False else 0
+        return cls(
+            column.logical_type.kind,
+            stored.physical_type,
+            str(said.get("Type", "None")),
+            _UNITS.get(said.get("timeUnit", ""), "us"),
+            10**scale if scale >= 0 else 0,
+            bits,
+        )
+
+    @property
+    def compares(self) -> bool:
+        """Whether the file's order of its values is the column's, so that its bounds bound."""
+        if self.stored == "INT96" or self.annotation in {"Float16", "Interval"}:
+            return False
+        if self.kind in _FLOAT_KINDS:
+            return self.stored in _FLOATS
+        if self.kind is Kind.DECIMAL:
+            return self.annotation == "Decimal" and self.scale_up > 0
+        if self.kind in _TEXT_KINDS:
+            return self.stored in _BYTES and self.annotation != "Decimal"
+        return self.stored in {"INT32", "INT64", "BOOLEAN"} and self.annotation != "Decimal"
+
+    def read(self, raw: Any) -> Any:
+        """A number, a float or bytes that compare; None for what isn't a bound."""
+        if raw is None or not self.compares:
+            return None
+        if isinstance(raw, bytes) and self.kind is Kind.DECIMAL:
+            raw = int.from_bytes(raw, "big", signed=True)
+        if isinstance(raw, float):
+            return None if math.isnan(raw) else raw
+        if isinstance(raw, bytes):
+            return raw
+        number = int(raw)
+        if self.unsigned_bits and number < 0:
+            number += 1 << self.unsigned_bits
+        return number * self.scale_up if self.kind is Kind.DECIMAL else number
+
+    def read_bytes(self, content: bytes) -> Any:
+        """The same of a page index, where values are as data pages have them."""
+        form = _STRUCTS.get(self.stored)
+        if form is None:
+            return self.read(content)
+        if len(content) != struct.calcsize(form):
+            return None
+        return self.read(struct.unpack(form, content)[0])

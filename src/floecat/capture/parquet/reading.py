@@ -1,0 +1,78 @@
+"""ParquetSource: one open parquet file, read leaf by leaf and batch by batch."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from floecat.capture.leaves import FileLeaf, FileLeaves, leaf_values
+from floecat.capture.parquet.footers import FooterDetails, Span, parse_footer, read_footer
+from floecat.connectors.spi.parquet import ParquetFooterStats
+
+_BATCH_BYTES: Final = 32 * 1024 * 1024
+_MAX_BATCH_ROWS: Final = 1 << 20
+_MIN_BATCH_ROWS: Final = 1 << 10
+_LARGE_CHUNK: Final = 64 * 1024 * 1024
+"""Column chunks from this size on are read a buffer at a time, not whole."""
+_BUFFER: Final = 4 * 1024 * 1024
+
+
+class ParquetSource:
+    """A file whose footer has been read. Memory is that of a batch, however large the file is."""
+
+    def __init__(self, file: pa.NativeFile, size: int) -> None:
+        self._file = file
+        self._footer = read_footer(file, size)
+        self._plain = pq.ParquetFile(file, memory_map=False, coerce_int96_timestamp_unit="us")
+        self.metadata: pq.FileMetaData = self._plain.metadata
+        self.schema: pq.ParquetSchema = self._plain.schema
+        self.leaves = FileLeaves(self._plain.schema_arrow)
+        self.statistics = ParquetFooterStats(self.metadata)
+        self.bytes_read = len(self._footer)
+
+    @cached_property
+    def details(self) -> FooterDetails:
+        """What pyarrow doesn't tell of the footer."""
+        return parse_footer(self._footer)
+
+    def read(self, span: Span) -> bytes:
+        """Some bytes of the file."""
+        self.bytes_read += span.length
+        return bytes(self._file.read_at(span.length, span.offset))
+
+    def batches(
+        self, leaf: FileLeaf, row_groups: Sequence[int], *, as_dictionary: bool = False
+    ) -> Iterator[pa.Array]:
+        """A leaf's values in some row groups; as dictionaries if that is what all its pages are."""
+        if not row_groups:
+            return
+        chunks = [self.metadata.row_group(group).column(leaf.number) for group in row_groups]
+        self.bytes_read += sum(chunk.total_compressed_size for chunk in chunks)
+        largest = max(chunk.total_compressed_size for chunk in chunks)
+        reader = self._reader(leaf, as_dictionary=as_dictionary, streamed=largest > _LARGE_CHUNK)
+        size = sum(chunk.total_uncompressed_size for chunk in chunks)
+        rows = sum(self.metadata.row_group(group).num_rows for group in row_groups)
+        batch_rows = _BATCH_BYTES * rows // max(size, 1)
+        # By number: a name with a dot in it could be taken for a path.
+        for batch in reader.reader.iter_batches(
+            max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
+            row_groups=list(row_groups),
+            column_indices=[leaf.number],
+            use_threads=False,
+        ):
+            yield leaf_values(batch.column(0), leaf.path)
+
+    def _reader(self, leaf: FileLeaf, *, as_dictionary: bool, streamed: bool) -> pq.ParquetFile:
+        if not as_dictionary and not streamed:
+            return self._plain
+        return pq.ParquetFile(
+            self._file,
+            metadata=self.metadata,
+            memory_map=False,
+            buffer_size=_BUFFER if streamed else 0,
+            pre_buffer=not streamed,
+            read_dictionary=[self.schema.column(leaf.number).path] if as_dictionary else None,
+            coerce_int96_timestamp_unit="us",
+        )

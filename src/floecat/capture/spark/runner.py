@@ -1,0 +1,118 @@
+"""SparkCaptureRunner: a group of files as one Spark job, a task per partition."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+
+from ai.floedb.floecat.execution.stored_pb2 import TaskResult
+from floecat.capture.runners import Watch
+from floecat.capture.spark.sessions import SparkSessions
+from floecat.capture.spark.shipping import require_packages
+from floecat.capture.tasks import CaptureTask, TaskContext, run_task
+from floecat.errors import UnavailableError
+from floecat.storage.blobs.port import BlobStore
+
+_LOOK_SECONDS: Final = 0.25
+_UNKNOWN_PARALLELISM: Final = 8
+
+
+class SparkCaptureRunner:
+    """Runs tasks on Spark. What crosses the driver is a small row per task."""
+
+    def __init__(self, sessions: SparkSessions, blobs: BlobStore) -> None:
+        self._sessions = sessions
+        self._blobs = blobs
+        self._waiters = ThreadPoolExecutor(thread_name_prefix="spark")
+        self._checked = threading.Lock()
+        self._ready = False
+
+    @property
+    def parallelism(self) -> int:
+        session = self._session()
+        context = getattr(session, "_jsc", None) and session.sparkContext
+        return context.defaultParallelism if context else _UNKNOWN_PARALLELISM
+
+    def run(
+        self, context: TaskContext, tasks: Sequence[CaptureTask], watch: Watch
+    ) -> Iterator[TaskResult]:
+        session = self._session()
+        tag = f"floecat-{uuid4().hex}"
+        waiting = self._waiters.submit(_collect, session, tag, context, tuple(tasks))
+        try:
+            while not self._is_done(waiting):
+                watch.progressed(self._done(context), len(tasks))
+                watch.require_live()
+        except BaseException:
+            _cancel(session, tag)
+            raise
+        yield from map(TaskResult.FromString, _result(waiting))
+
+    def close(self) -> None:
+        """Stop the session."""
+        self._waiters.shutdown(wait=False, cancel_futures=True)
+        self._sessions.close()
+
+    def _session(self) -> Any:
+        session = self._sessions.get()
+        with self._checked:
+            if not self._ready and not self._sessions.options.is_local:
+                require_packages(session)
+            self._ready = True
+        return session
+
+    def _is_done(self, waiting: "Future[list[bytes]]") -> bool:
+        try:
+            waiting.exception(timeout=_LOOK_SECONDS)
+        except NotYetError:
+            return False
+        return True
+
+    def _done(self, context: TaskContext) -> int:
+        """By the parts that lie there: neither kind of session tells of a running job's tasks."""
+        return len(self._blobs.list(f"{context.blob_prefix}/parts/", limit=1000))
+
+
+def _collect(
+    session: Any, tag: str, context: TaskContext, tasks: tuple[CaptureTask, ...]
+) -> list[bytes]:
+    """Run the job in this thread, under a tag that it can be cancelled by."""
+    _tags(session)[0](tag)
+    frame = session.range(0, len(tasks), 1, len(tasks))
+    rows = frame.mapInArrow(_task_function(context, tasks), "result binary").collect()
+    return [bytes(row.result) for row in rows]
+
+
+def _task_function(
+    context: TaskContext, tasks: tuple[CaptureTask, ...]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def capture(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                result = run_task(context, tasks[number]).SerializeToString()
+                yield pa.RecordBatch.from_pydict({"result": pa.array([result], pa.binary())})
+
+    return capture
+
+
+def _result(waiting: "Future[list[bytes]]") -> list[bytes]:
+    try:
+        return waiting.result()
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        raise UnavailableError(f"Spark couldn't run the capture: {reason}") from error
+
+
+def _tags(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
+    """How a job is tagged and how it is cancelled: the two kinds of session do it differently."""
+    if getattr(session, "_jsc", None) is None:
+        return session.addTag, session.interruptTag
+    return session.sparkContext.addJobTag, session.sparkContext.cancelJobsWithTag
+
+
+def _cancel(session: Any, tag: str) -> None:
+    _tags(session)[1](tag)

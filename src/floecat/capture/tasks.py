@@ -1,0 +1,171 @@
+"""CaptureTask: some files of a group, captured in one go wherever it runs.
+
+What it learns goes into the blob store; what it returns is small.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import uuid4
+
+from ai.floedb.floecat.catalog.index_pb2 import IAS_READY, IndexArtifactRecord
+from ai.floedb.floecat.execution.capture_pb2 import (
+    FES_FAILED,
+    FES_FAILED_ALLOWED,
+    FES_SUCCEEDED,
+    FileExecutionResult,
+    PlannedFile,
+)
+from ai.floedb.floecat.execution.stored_pb2 import CoverageShape, SegmentFile, TaskResult
+from floecat.artifacts.columns import ColumnRow
+from floecat.artifacts.payloads import reference
+from floecat.artifacts.segments import write_columns
+from floecat.artifacts.sidecars import FORMAT, FORMAT_VERSION, write_sidecar
+from floecat.capture.failures import CaptureFailure
+from floecat.capture.files import CapturedFile, FilePolicy, capture_file
+from floecat.clock import utc_now
+from floecat.connectors.spi.access import FileAccess
+from floecat.connectors.spi.emitter import StatsProtoEmitter
+from floecat.storage.blobs.opening import BlobConfig, open_blob_store
+from floecat.storage.blobs.port import BlobStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskContext:
+    """What every task of a group is told. It travels in Spark's closure, credentials included."""
+
+    access: FileAccess
+    policy: FilePolicy
+    blobs: BlobConfig
+    blob_prefix: str
+    allow_failed_files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureTask:
+    """Some files of a group."""
+
+    number: int
+    files: tuple[bytes, ...]
+    """Serialized `PlannedFile`s: messages are larger in memory, and travel no better."""
+
+    @property
+    def planned(self) -> Iterator[PlannedFile]:
+        """The files."""
+        return map(PlannedFile.FromString, self.files)
+
+
+@lru_cache(maxsize=4)
+def _opened(config: BlobConfig) -> BlobStore:
+    """One store per process, however many tasks it runs."""
+    return open_blob_store(config)
+
+
+def run_task(context: TaskContext, task: CaptureTask) -> TaskResult:
+    """Capture the files, and leave a part and their sidecars in the blob store."""
+    return _Run(context, task, _opened(context.blobs)).run()
+
+
+class _Run:
+    def __init__(self, context: TaskContext, task: CaptureTask, blobs: BlobStore) -> None:
+        self._context = context
+        self._task = task
+        self._blobs = blobs
+        # A task that is tried again must not find its own names taken.
+        self._name = f"{task.number:05}-{uuid4().hex}"
+        self._result = TaskResult()
+        self._shapes: dict[bytes, int] = {}
+        self._rows: list[dict[int, ColumnRow]] = []
+
+    def run(self) -> TaskResult:
+        for planned in self._task.planned:
+            try:
+                captured = capture_file(self._context.access, planned, self._context.policy)
+            except CaptureFailure as failure:
+                self._failed(planned, failure)
+            else:
+                self._captured(planned, captured)
+        if self._rows:
+            columns = {
+                number: [row.get(number) for row in self._rows] for number in self._columns()
+            }
+            name = f"{self._context.blob_prefix}/parts/{self._name}"
+            part = write_columns(self._blobs, name, columns)
+            self._result.part.columns.CopyFrom(reference(part))
+        return self._result
+
+    def _columns(self) -> Sequence[int]:
+        return sorted({number for row in self._rows for number in row})
+
+    def _captured(self, planned: PlannedFile, captured: CapturedFile) -> None:
+        file = SegmentFile(stats=captured.stats, shape=self._shape(captured.shape))
+        if captured.page_coverage is not None:
+            file.artifact.CopyFrom(self._sidecar(planned, captured))
+        self._result.part.files.append(file)
+        self._rows.append(captured.rows)
+        self._result.results.append(
+            FileExecutionResult(
+                identity=planned.identity,
+                state=FES_SUCCEEDED,
+                row_count=captured.stats.row_count,
+                bytes_read=captured.bytes_read,
+            )
+        )
+
+    def _sidecar(self, planned: PlannedFile, captured: CapturedFile) -> IndexArtifactRecord:
+        number = len(self._result.part.files)
+        name = f"{self._context.blob_prefix}/sidecars/{self._name}-{number:03}.parquet"
+        written = write_sidecar(self._blobs, name, planned.identity, captured.pages)
+        record = IndexArtifactRecord(
+            target_file=planned.identity,
+            artifact=reference(written),
+            state=IAS_READY,
+            artifact_format=FORMAT,
+            artifact_format_version=FORMAT_VERSION,
+            coverage=captured.page_coverage,
+        )
+        record.created_at.FromDatetime(utc_now())
+        return record
+
+    def _failed(self, planned: PlannedFile, failure: CaptureFailure) -> None:
+        allowed = self._context.allow_failed_files and not failure.retryable
+        self._result.results.append(
+            FileExecutionResult(
+                identity=planned.identity,
+                state=FES_FAILED_ALLOWED if allowed else FES_FAILED,
+                failure=failure.reason,
+                retryable=failure.retryable,
+            )
+        )
+        if allowed:
+            stats = StatsProtoEmitter("", 0).file(planned.file).file
+            stats.ClearField("columns")
+            stats.failure = failure.reason
+            self._result.part.files.append(
+                SegmentFile(stats=stats, shape=self._shape(CoverageShape()))
+            )
+            self._rows.append({})
+
+    def _shape(self, shape: CoverageShape) -> int:
+        key = shape.SerializeToString(deterministic=True)
+        if key not in self._shapes:
+            self._shapes[key] = len(self._result.shapes)
+            self._result.shapes.append(shape)
+        return self._shapes[key]
+
+
+def balanced(files: Sequence[PlannedFile], parallelism: int, most: int = 16) -> list[CaptureTask]:
+    """Tasks of about the same size: the largest files first, each to the task that has least."""
+    many = max(-(-len(files) // most), min(len(files), 2 * parallelism))
+    loads = [0] * many
+    filled: list[list[PlannedFile]] = [[] for _ in range(many)]
+    for file in sorted(files, key=lambda file: -file.identity.size_bytes):
+        open_ones = [place for place in range(many) if len(filled[place]) < most]
+        place = min(open_ones, key=lambda place: loads[place])
+        filled[place].append(file)
+        loads[place] += file.identity.size_bytes
+    return [
+        CaptureTask(number, tuple(file.SerializeToString() for file in part))
+        for number, part in enumerate(filled)
+        if part
+    ]

@@ -1,0 +1,69 @@
+"""KLL sketches of values that are in order already, written at once instead of value by value.
+
+A KLL sketch keeps values that each stand for a power of two of others. From sorted values those are
+best taken at even distances, so the ranks are off by half a distance at most; DataSketches reads,
+merges and asks the result like any of its own.
+"""
+
+import struct
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PREAMBLE: Final = 5
+_SERIAL_VERSION: Final = 1
+_FAMILY: Final = 15
+_SORTED: Final = 2
+_LEAST: Final = 8
+"""Values that even the lowest level has room for."""
+_FEWEST: Final = 2
+"""One value alone is written in another form, which is left to the library."""
+
+
+def evenly_chosen(values: NDArray[np.float64], counts: NDArray[np.int64] | None, k: int) -> bytes:
+    """The sketch of ascending values, each as often as its count says; at least two in all."""
+    ends = np.arange(1, len(values) + 1) if counts is None else np.cumsum(counts)
+    total = int(ends[-1])
+    if total < _FEWEST:
+        raise ValueError("a sketch of fewer than two values is written in another form")
+    levels = max(total // k, 1).bit_length() if total > k else 1
+    while total >> (levels - 1) > k:
+        levels += 1
+    sizes = _sizes(total, levels)
+    ranks = _ranks(sizes)
+    chosen = values[ranks] if counts is None else values[np.searchsorted(ends, ranks, "right")]
+    return _written(chosen, sizes, (float(values[0]), float(values[-1])), total, k)
+
+
+def _sizes(total: int, levels: int) -> list[int]:
+    """How many values each level has: the highest all it can, the others what is left over."""
+    lower = [total >> level & 1 for level in range(levels - 1)]
+    return [*lower, total >> (levels - 1)]
+
+
+def _ranks(sizes: list[int]) -> NDArray[np.int64]:
+    """Which values are kept, by their place: the middle of the stretch that each stands for."""
+    ranks: list[NDArray[np.int64]] = []
+    start = 0
+    for level, size in enumerate(sizes):
+        weight = 1 << level
+        ranks.append(start + weight * np.arange(size, dtype=np.int64) + weight // 2)
+        start += weight * size
+    return np.concatenate(ranks)
+
+
+def _written(
+    chosen: NDArray[np.float64], sizes: list[int], ends: tuple[float, float], total: int, k: int
+) -> bytes:
+    levels = len(sizes)
+    capacity = sum(_capacity(k, levels - 1 - level) for level in range(levels))
+    starts = capacity - len(chosen) + np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    head = struct.pack("<BBBBHBB", _PREAMBLE, _SERIAL_VERSION, _FAMILY, _SORTED, k, _LEAST, 0)
+    head += struct.pack("<QHBB", total, k, levels, 0)
+    return head + starts.astype("<u4").tobytes() + struct.pack("<dd", *ends) + chosen.tobytes()
+
+
+def _capacity(k: int, depth: int) -> int:
+    """What a level has room for: two thirds of the level above it, rounded."""
+    return max(_LEAST, ((2 * k << depth) // int(3**depth) + 1) >> 1)

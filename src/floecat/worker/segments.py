@@ -1,0 +1,144 @@
+"""SegmentFileGroupCapture: a group's parquet files read by tasks; what they left is a segment."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ai.floedb.floecat.execution.capture_pb2 import (
+    FES_FAILED,
+    FileGroup,
+    FileGroupResultChunk,
+    PlannedFile,
+    SegmentReference,
+)
+from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, TaskResult
+from floecat.artifacts.columns import ColumnRow
+from floecat.artifacts.merging import ColumnMerge
+from floecat.artifacts.payloads import reference
+from floecat.artifacts.segments import (
+    Segment,
+    number_shapes,
+    write_columns,
+    write_manifest,
+)
+from floecat.capture.policies import file_policy
+from floecat.capture.runners import CaptureRunner
+from floecat.capture.tasks import TaskContext, balanced
+from floecat.connectors.spi.connector import FloecatConnector
+from floecat.storage.blobs.opening import BlobConfig
+from floecat.storage.blobs.port import BlobStore
+from floecat.types.messages import from_message
+from floecat.worker.captures import GroupTask, NativeFileGroupCapture, column_scope
+from floecat.worker.work import LeasedWork
+
+_PARQUET = frozenset({"", "parquet"})
+
+
+class SegmentFileGroupCapture:
+    """Reads parquet files; of others it keeps what the upstream's metadata says."""
+
+    def __init__(self, runner: CaptureRunner, blobs: BlobStore, config: BlobConfig) -> None:
+        self._runner = runner
+        self._blobs = blobs
+        self._config = config
+        self._native = NativeFileGroupCapture()
+
+    def capture(
+        self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
+    ) -> Iterator[FileGroupResultChunk]:
+        """One result per file, and the segment that has what was learnt of those read."""
+        parquet, others = _by_format(task.group)
+        if others:
+            group = FileGroup(group_id=task.group.group_id, files=others)
+            yield from self._native.capture(connector, GroupTask(task.given, group), work)
+        if parquet:
+            yield from self._read(connector, task, parquet, work)
+
+    def _read(
+        self,
+        connector: FloecatConnector,
+        task: GroupTask,
+        files: Sequence[PlannedFile],
+        work: LeasedWork,
+    ) -> Iterator[FileGroupResultChunk]:
+        context = self._context(connector, task)
+        tasks = balanced(files, self._runner.parallelism)
+        manifest = self._manifest(task)
+        failed = False
+        for result in self._runner.run(context, tasks, _Watching(work, len(files))):
+            failed = failed or any(file.state == FES_FAILED for file in result.results)
+            _add(manifest, result)
+            yield FileGroupResultChunk(files=result.results)
+        if not failed:
+            work.step("merging", parts=len(manifest.parts))
+            yield FileGroupResultChunk(segments=[self._finish(manifest)])
+
+    def _context(self, connector: FloecatConnector, task: GroupTask) -> TaskContext:
+        bundle = connector.plan_snapshot_files(*task.relation, task.given.snapshot_id)
+        columns = column_scope(connector, task).selected(bundle.columns)
+        return TaskContext(
+            access=connector.file_access(*task.relation),
+            policy=file_policy(task.given.capture_policy, columns),
+            blobs=self._config,
+            blob_prefix=task.given.blob_prefix,
+            allow_failed_files=task.given.capture_policy.allow_failed_files,
+        )
+
+    def _manifest(self, task: GroupTask) -> SegmentManifest:
+        prefix = task.given.blob_prefix
+        return SegmentManifest(
+            # The prefix has job and epoch in it: no two segments share one.
+            segment_id=prefix.partition("/")[2],
+            table_id=task.given.table_id,
+            snapshot_id=task.given.snapshot_id,
+            blob_prefix=prefix,
+        )
+
+    def _finish(self, manifest: SegmentManifest) -> SegmentReference:
+        partials = merged(Segment(self._blobs, manifest))
+        written = write_columns(
+            self._blobs,
+            f"{manifest.blob_prefix}/partials",
+            {column_id: [row] for column_id, row in partials},
+        )
+        manifest.partials.CopyFrom(reference(written))
+        return write_manifest(self._blobs, manifest)
+
+
+def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
+    """A row per column of a segment: all its files together, a column at a time."""
+    parts = list(segment.parts())
+    for column_id, coverage in segment.columns.items():
+        merge = ColumnMerge(from_message(coverage.logical_type))
+        for part, columns in parts:
+            for number, file in enumerate(part.files):
+                merge.add(columns.row(column_id, number), file.stats.row_count)
+        yield column_id, merge.result()
+
+
+def _add(manifest: SegmentManifest, result: TaskResult) -> None:
+    shapes = [shape.SerializeToString(deterministic=True) for shape in result.shapes]
+    numbers = number_shapes(manifest, shapes)
+    part = manifest.parts.add()
+    part.CopyFrom(result.part)
+    for file in part.files:
+        file.shape = numbers[file.shape]
+
+
+def _by_format(group: FileGroup) -> tuple[list[PlannedFile], list[PlannedFile]]:
+    parquet = [file for file in group.files if file.file.file_format.lower() in _PARQUET]
+    others = [file for file in group.files if file.file.file_format.lower() not in _PARQUET]
+    return parquet, others
+
+
+@dataclass(frozen=True, slots=True)
+class _Watching:
+    """The leased work as runners see it."""
+
+    work: LeasedWork
+    files: int
+
+    def require_live(self) -> None:
+        self.work.require_live()
+
+    def progressed(self, done: int, total: int) -> None:
+        self.work.tell(f"{done} of {total} tasks, {self.files} files")
