@@ -139,6 +139,7 @@ def serving(folder: Path, *, python_path: str = "", **settings: str) -> Iterator
     environment = {
         "FLOECAT_DATA_DIR": str(folder / "data"),
         "FLOECAT_METRICS_ADDRESS": "",
+        "FLOECAT_CAPTURE_ENGINE": "native",  # no file is read, unless a test asks for it
         "FLOECAT_RECONCILER_MAX_PARALLELISM": "0",  # no worker, unless a test asks for one
         **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
     }

@@ -73,6 +73,7 @@ def worker_of(service: Floecat, lake: Lake, folder: Path, **settings: str) -> It
         "FLOECAT_OUTBOUND_FILE_ROOTS": str(lake.folder),
         "FLOECAT_LOG_LEVEL": "error",
         "FLOECAT_RECONCILER_POLLEVERY": "20ms",
+        "FLOECAT_CAPTURE_ENGINE": "native",  # no file is read, unless a test asks for it
         **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
     }
     loaded = load_settings(environment, folder / "empty.toml").settings

@@ -39,6 +39,7 @@ class ServicePlace:
             "FLOECAT_DATA_DIR": str(self.folder / "data"),
             "FLOECAT_SERVER_ADDRESS": f"127.0.0.1:{self.port}",
             "FLOECAT_METRICS_ADDRESS": "",
+            "FLOECAT_CAPTURE_ENGINE": "native",  # no file is read, unless a test asks for it
             "FLOECAT_LOG_LEVEL": "warning",
             "FLOECAT_RECONCILER_WORKER_MODE": "remote",
             "FLOECAT_OUTBOUND_FILE_ROOTS": str(self.lake.folder),

@@ -31,6 +31,7 @@ def worker_environment(lake: Lake, folder: Path, **settings: str) -> dict[str, s
         "FLOECAT_LOG_LEVEL": "debug",
         "FLOECAT_LOG_FORMAT": "json",
         "FLOECAT_RECONCILER_POLLEVERY": "50ms",
+        "FLOECAT_CAPTURE_ENGINE": "native",  # no file is read, unless a test asks for it
         **{f"FLOECAT_{key.upper()}": value for key, value in settings.items()},
     }
 

@@ -87,7 +87,10 @@ class SparkSessions:
         temporary = options.folder / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1") if options.is_local else None
+        if options.is_local:
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            # Tasks inherit it. Each has a core of its own, and must not take its neighbours'.
+            os.environ.setdefault("POLARS_MAX_THREADS", "1")
         settings = {
             "spark.driver.memory": options.driver_memory,
             "spark.ui.enabled": "false",
