@@ -243,3 +243,436 @@ class SegmentManifest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SegmentManifest: _TypeAlias = SegmentManifest  # noqa: Y015
+
+@_typing.final
+class HeldSegment(_message.Message):
+    """A segment that something is used of."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEGMENT_ID_FIELD_NUMBER: _builtins.int
+    MANIFEST_FIELD_NUMBER: _builtins.int
+    BLOB_PREFIX_FIELD_NUMBER: _builtins.int
+    segment_id: _builtins.str
+    blob_prefix: _builtins.str
+    """Everything that belongs to the segment lies below it."""
+    @_builtins.property
+    def manifest(self) -> _common_pb2.BlobReference: ...
+    def __init__(
+        self,
+        *,
+        segment_id: _builtins.str = ...,
+        manifest: _common_pb2.BlobReference | None = ...,
+        blob_prefix: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["manifest", b"manifest"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob_prefix", b"blob_prefix", "manifest", b"manifest", "segment_id", b"segment_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HeldSegment: _TypeAlias = HeldSegment  # noqa: Y015
+
+@_typing.final
+class IndexColumn(_message.Message):
+    """Where the rows of a column lie in an index part."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COLUMN_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    LOGICAL_TYPE_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
+    column_id: _builtins.int
+    name: _builtins.str
+    file: _builtins.int
+    """Which of the part's column files, and which batch of it."""
+    batch: _builtins.int
+    @_builtins.property
+    def logical_type(self) -> _types_pb2.LogicalType: ...
+    def __init__(
+        self,
+        *,
+        column_id: _builtins.int = ...,
+        name: _builtins.str = ...,
+        logical_type: _types_pb2.LogicalType | None = ...,
+        file: _builtins.int = ...,
+        batch: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["logical_type", b"logical_type"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "column_id", b"column_id", "file", b"file", "logical_type", b"logical_type", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IndexColumn: _TypeAlias = IndexColumn  # noqa: Y015
+
+@_typing.final
+class IndexPartitionField(_message.Message):
+    """A partition field that some of a part's files have a value of."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARTITION_FIELD_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
+    partition_field_id: _builtins.int
+    name: _builtins.str
+    @_builtins.property
+    def type(self) -> _types_pb2.LogicalType:
+        """The type after the transform."""
+
+    def __init__(
+        self,
+        *,
+        partition_field_id: _builtins.int = ...,
+        name: _builtins.str = ...,
+        type: _types_pb2.LogicalType | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["type", b"type"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "partition_field_id", b"partition_field_id", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IndexPartitionField: _TypeAlias = IndexPartitionField  # noqa: Y015
+
+@_typing.final
+class IndexPart(_message.Message):
+    """Some files of a table, in the order of their paths. It never changes, and snapshots share it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FORMAT_VERSION_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    CORE_FIELD_NUMBER: _builtins.int
+    SCAN_FILES_FIELD_NUMBER: _builtins.int
+    COLUMN_FILES_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
+    PARTITION_FIELDS_FIELD_NUMBER: _builtins.int
+    SEGMENTS_FIELD_NUMBER: _builtins.int
+    SHAPES_FIELD_NUMBER: _builtins.int
+    format_version: _builtins.int
+    rows: _builtins.int
+    @_builtins.property
+    def core(self) -> _common_pb2.BlobReference:
+        """Arrow: what a file is, what it is partitioned by, and which segments know of it."""
+
+    @_builtins.property
+    def scan_files(self) -> _common_pb2.BlobReference:
+        """Arrow: each file as a scan has it, without its columns' statistics and its deletes."""
+
+    @_builtins.property
+    def column_files(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.BlobReference]:
+        """Arrow: counts and bounds, a batch per column."""
+
+    @_builtins.property
+    def columns(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexColumn]: ...
+    @_builtins.property
+    def partition_fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexPartitionField]: ...
+    @_builtins.property
+    def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___HeldSegment]:
+        """Rows speak of them by number."""
+
+    @_builtins.property
+    def shapes(self) -> _containers.RepeatedCompositeFieldContainer[Global___CoverageShape]: ...
+    def __init__(
+        self,
+        *,
+        format_version: _builtins.int = ...,
+        rows: _builtins.int = ...,
+        core: _common_pb2.BlobReference | None = ...,
+        scan_files: _common_pb2.BlobReference | None = ...,
+        column_files: _abc.Iterable[_common_pb2.BlobReference] | None = ...,
+        columns: _abc.Iterable[Global___IndexColumn] | None = ...,
+        partition_fields: _abc.Iterable[Global___IndexPartitionField] | None = ...,
+        segments: _abc.Iterable[Global___HeldSegment] | None = ...,
+        shapes: _abc.Iterable[Global___CoverageShape] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["core", b"core", "scan_files", b"scan_files"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_files", b"column_files", "columns", b"columns", "core", b"core", "format_version", b"format_version", "partition_fields", b"partition_fields", "rows", b"rows", "scan_files", b"scan_files", "segments", b"segments", "shapes", b"shapes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IndexPart: _TypeAlias = IndexPart  # noqa: Y015
+
+@_typing.final
+class LivePart(_message.Message):
+    """An index part as one snapshot sees it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PART_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    LIVE_ROWS_FIELD_NUMBER: _builtins.int
+    LIVE_FIELD_NUMBER: _builtins.int
+    rows: _builtins.int
+    live_rows: _builtins.int
+    live: _builtins.bytes
+    """A bit per row, the lowest first; empty when every row is live."""
+    @_builtins.property
+    def part(self) -> _common_pb2.BlobReference: ...
+    def __init__(
+        self,
+        *,
+        part: _common_pb2.BlobReference | None = ...,
+        rows: _builtins.int = ...,
+        live_rows: _builtins.int = ...,
+        live: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["live", b"live", "live_rows", b"live_rows", "part", b"part", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LivePart: _TypeAlias = LivePart  # noqa: Y015
+
+@_typing.final
+class ScanIndex(_message.Message):
+    """What a snapshot's files are: parts that may be shared with other snapshots, and its own deletes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FORMAT_VERSION_FIELD_NUMBER: _builtins.int
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    SNAPSHOT_ID_FIELD_NUMBER: _builtins.int
+    PARTS_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
+    DELETE_FILES_FIELD_NUMBER: _builtins.int
+    DELETE_FILES_TOTAL_FIELD_NUMBER: _builtins.int
+    DELETES_FIELD_NUMBER: _builtins.int
+    format_version: _builtins.int
+    snapshot_id: _builtins.int
+    files: _builtins.int
+    delete_files_total: _builtins.int
+    @_builtins.property
+    def table_id(self) -> _common_pb2.ResourceId: ...
+    @_builtins.property
+    def parts(self) -> _containers.RepeatedCompositeFieldContainer[Global___LivePart]: ...
+    @_builtins.property
+    def delete_files(self) -> _common_pb2.BlobReference:
+        """ScanFiles one after another; absent without any."""
+
+    @_builtins.property
+    def deletes(self) -> _common_pb2.BlobReference:
+        """Arrow: the files that deletes apply to, with what is left of them; absent without any."""
+
+    def __init__(
+        self,
+        *,
+        format_version: _builtins.int = ...,
+        table_id: _common_pb2.ResourceId | None = ...,
+        snapshot_id: _builtins.int = ...,
+        parts: _abc.Iterable[Global___LivePart] | None = ...,
+        files: _builtins.int = ...,
+        delete_files: _common_pb2.BlobReference | None = ...,
+        delete_files_total: _builtins.int = ...,
+        deletes: _common_pb2.BlobReference | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "deletes", b"deletes", "table_id", b"table_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScanIndex: _TypeAlias = ScanIndex  # noqa: Y015
+
+@_typing.final
+class SnapshotHoldings(_message.Message):
+    """What a finalized snapshot needs besides the blobs that its record names."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEGMENTS_FIELD_NUMBER: _builtins.int
+    BLOBS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___HeldSegment]: ...
+    @_builtins.property
+    def blobs(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.BlobReference]: ...
+    def __init__(
+        self,
+        *,
+        segments: _abc.Iterable[Global___HeldSegment] | None = ...,
+        blobs: _abc.Iterable[_common_pb2.BlobReference] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blobs", b"blobs", "segments", b"segments"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SnapshotHoldings: _TypeAlias = SnapshotHoldings  # noqa: Y015
+
+@_typing.final
+class SortedBlock(_message.Message):
+    """Records whose keys follow each other."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIRST_KEY_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
+    CRC32_FIELD_NUMBER: _builtins.int
+    RECORDS_FIELD_NUMBER: _builtins.int
+    first_key: _builtins.str
+    offset: _builtins.int
+    length: _builtins.int
+    crc32: _builtins.int
+    records: _builtins.int
+    def __init__(
+        self,
+        *,
+        first_key: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        length: _builtins.int = ...,
+        crc32: _builtins.int = ...,
+        records: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["crc32", b"crc32", "first_key", b"first_key", "length", b"length", "offset", b"offset", "records", b"records"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SortedBlock: _TypeAlias = SortedBlock  # noqa: Y015
+
+@_typing.final
+class SortedTable(_message.Message):
+    """What lies at the end of a blob of sorted records: where its blocks are."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FORMAT_VERSION_FIELD_NUMBER: _builtins.int
+    BLOCKS_FIELD_NUMBER: _builtins.int
+    RECORDS_FIELD_NUMBER: _builtins.int
+    format_version: _builtins.int
+    records: _builtins.int
+    @_builtins.property
+    def blocks(self) -> _containers.RepeatedCompositeFieldContainer[Global___SortedBlock]: ...
+    def __init__(
+        self,
+        *,
+        format_version: _builtins.int = ...,
+        blocks: _abc.Iterable[Global___SortedBlock] | None = ...,
+        records: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocks", b"blocks", "format_version", b"format_version", "records", b"records"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SortedTable: _TypeAlias = SortedTable  # noqa: Y015
+
+@_typing.final
+class SortedEntry(_message.Message):
+    """A record, and where the part of it lies that not everybody wants."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    RECORD_FIELD_NUMBER: _builtins.int
+    EXTRA_OFFSET_FIELD_NUMBER: _builtins.int
+    EXTRA_LENGTH_FIELD_NUMBER: _builtins.int
+    EXTRA_CRC32_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    record: _builtins.bytes
+    extra_offset: _builtins.int
+    extra_length: _builtins.int
+    extra_crc32: _builtins.int
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        record: _builtins.bytes = ...,
+        extra_offset: _builtins.int = ...,
+        extra_length: _builtins.int = ...,
+        extra_crc32: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["extra_crc32", b"extra_crc32", "extra_length", b"extra_length", "extra_offset", b"extra_offset", "key", b"key", "record", b"record"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SortedEntry: _TypeAlias = SortedEntry  # noqa: Y015
+
+@_typing.final
+class SortedEntries(_message.Message):
+    """The content of a block."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___SortedEntry]: ...
+    def __init__(
+        self,
+        *,
+        entries: _abc.Iterable[Global___SortedEntry] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SortedEntries: _TypeAlias = SortedEntries  # noqa: Y015
+
+@_typing.final
+class OverlayLayer(_message.Message):
+    """Records that were written together and lie over older ones."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTENT_FIELD_NUMBER: _builtins.int
+    BLOB_FIELD_NUMBER: _builtins.int
+    RECORDS_FIELD_NUMBER: _builtins.int
+    content: _builtins.bytes
+    """Sorted records, here if they are few, else in a blob."""
+    records: _builtins.int
+    @_builtins.property
+    def blob(self) -> _common_pb2.BlobReference: ...
+    def __init__(
+        self,
+        *,
+        content: _builtins.bytes = ...,
+        blob: _common_pb2.BlobReference | None = ...,
+        records: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob", "content", b"content", "records", b"records"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OverlayLayer: _TypeAlias = OverlayLayer  # noqa: Y015
+
+@_typing.final
+class StoredOverlay(_message.Message):
+    """What clients wrote about one snapshot; the last layer wins."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LAYERS_FIELD_NUMBER: _builtins.int
+    META_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def layers(self) -> _containers.RepeatedCompositeFieldContainer[Global___OverlayLayer]: ...
+    @_builtins.property
+    def meta(self) -> _common_pb2.MutationMeta: ...
+    def __init__(
+        self,
+        *,
+        layers: _abc.Iterable[Global___OverlayLayer] | None = ...,
+        meta: _common_pb2.MutationMeta | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["meta", b"meta"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["layers", b"layers", "meta", b"meta"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StoredOverlay: _TypeAlias = StoredOverlay  # noqa: Y015

@@ -1,0 +1,84 @@
+"""CoveredFiles: what an index already knows, for whoever plans what is still to be read."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.stored_pb2 import CoverageShape
+from floecat.artifacts.index.layout import identity_hash
+from floecat.artifacts.index.reading import ScanIndexFile
+from floecat.storage.blobs.port import BlobStore
+
+
+class Covered(NamedTuple):
+    """A file that something is known of: where it lies in the index, and what is known."""
+
+    part: int
+    row: int
+    segments: Sequence[str]
+    """Their ids, oldest first."""
+    shapes: Sequence[CoverageShape]
+    """What each of them learnt. Most files share them, so they can be told apart by identity."""
+
+
+class CoveredFiles:
+    """Finds files by identity. Sixteen bytes per file are in memory; the rest is mapped."""
+
+    def __init__(self, index: ScanIndexFile) -> None:
+        self._index = index
+        hashes: list[np.ndarray[Any, np.dtype[np.uint64]]] = []
+        places: list[np.ndarray[Any, np.dtype[np.int64]]] = []
+        for number in index.parts:
+            core = index.part(number).core
+            known = index.live(number) & core.column("failure").is_null().to_numpy(False)
+            rows = np.nonzero(known)[0].astype(np.int64)
+            hashes.append(core.column("identity").to_numpy()[rows])
+            places.append(np.int64(number) << 32 | rows)
+        joined = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
+        order = np.argsort(joined, kind="stable")
+        self._hashes = joined[order]
+        self._places = (np.concatenate(places) if places else np.empty(0, np.int64))[order]
+        self._shapes: dict[int, list[CoverageShape]] = {}
+
+    @classmethod
+    def open(cls, blobs: BlobStore, index: BlobReference) -> "CoveredFiles":
+        """What the index at a reference knows."""
+        return cls(ScanIndexFile.open(blobs, index))
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def find(self, identity: FileIdentity) -> Covered | None:
+        """What is known of a file; None of one that is new, or couldn't be read before."""
+        wanted = np.uint64(identity_hash(identity))
+        at = int(np.searchsorted(self._hashes, wanted))
+        while at < len(self._hashes) and self._hashes[at] == wanted:
+            place = int(self._places[at])
+            part, row = place >> 32, place & 0xFFFFFFFF
+            if self._is(part, row, identity):
+                return self._covered(part, row)
+            at += 1
+        return None
+
+    def _is(self, number: int, row: int, identity: FileIdentity) -> bool:
+        core = self._index.part(number).core
+        return bool(
+            core.column("path")[row].as_py() == identity.file_path
+            and core.column("size")[row].as_py() == identity.size_bytes
+            and core.column("format_mark")[row].as_py() == identity.format_mark
+        )
+
+    def _covered(self, number: int, row: int) -> Covered:
+        part = self._index.part(number)
+        if number not in self._shapes:
+            self._shapes[number] = list(part.part.shapes)
+        uses = part.uses(row)
+        return Covered(
+            part=number,
+            row=row,
+            segments=[part.segment(use).segment_id for use in uses],
+            shapes=[self._shapes[number][use.shape] for use in uses],
+        )

@@ -1,0 +1,132 @@
+"""An index part, opened for reading."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.scan_pb2 import ScanFile
+from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, IndexColumn, IndexPart
+from floecat.artifacts.arrow import open_arrow
+from floecat.artifacts.index.choosing import Choices
+from floecat.artifacts.index.layout import BOUNDS, CORE, FORMAT_VERSION
+from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.targets import path_key
+from floecat.errors import DataLossError
+from floecat.storage.blobs.port import BlobStore
+
+
+class Use(NamedTuple):
+    """A segment that knows of a file."""
+
+    segment: int
+    """Its number in the part."""
+    file: int
+    """The file's number in the segment."""
+    shape: int
+    """What was learnt, by its number in the part."""
+
+
+class IndexPartFile:
+    """A part: rows by number, in the order of their paths. Files are fetched when asked for."""
+
+    def __init__(self, blobs: BlobStore, part: IndexPart) -> None:
+        self._blobs = blobs
+        self.part = part
+        self.choices = Choices(part.shapes)
+
+    @classmethod
+    def open(cls, blobs: BlobStore, reference: BlobReference) -> "IndexPartFile":
+        """Open a part by its manifest."""
+        part = IndexPart.FromString(blobs.read(blob_ref(reference)))
+        if part.format_version != FORMAT_VERSION:
+            raise DataLossError(
+                f"{reference.uri} is an index part of version {part.format_version}, and version "
+                f"{FORMAT_VERSION} is what is read here"
+            )
+        return cls(blobs, part)
+
+    @cached_property
+    def core(self) -> pa.RecordBatch:
+        """What every file is."""
+        batch = self._batch(self.part.core, 0)
+        if batch.num_rows != self.part.rows or batch.schema.names[: len(CORE)] != CORE.names:
+            raise DataLossError(f"{self.part.core.uri} isn't the core of its part")
+        return batch
+
+    @cached_property
+    def _paths(self) -> pa.Array:
+        return self.core.column("path")
+
+    @cached_property
+    def _scan_files(self) -> pa.Array:
+        return self._batch(self.part.scan_files, 0).column("scan_file")
+
+    @cached_property
+    def columns(self) -> Mapping[int, IndexColumn]:
+        """The columns that something is known of, by id."""
+        return {column.column_id: column for column in self.part.columns}
+
+    def bounds(self, column_id: int) -> pa.RecordBatch | None:
+        """Counts and bounds of a column, a row per file; None if nothing is known of it."""
+        column = self.columns.get(column_id)
+        if column is None:
+            return None
+        batch = self._batch(self.part.column_files[column.file], column.batch)
+        if batch.num_rows != self.part.rows or not batch.schema.equals(BOUNDS):
+            raise DataLossError(f"{self.part.column_files[column.file].uri} isn't of its part")
+        return batch
+
+    def path(self, row: int) -> str:
+        """A file's path."""
+        return str(self._paths[row].as_py())
+
+    def key(self, row: int) -> str:
+        """What a file is ordered by."""
+        return path_key(self.path(row))
+
+    def scan_file_array(self) -> pa.Array:
+        """Every file as a scan has it."""
+        return self._scan_files
+
+    def scan_file_bytes(self, row: int) -> bytes:
+        """A file as a scan has it, without its columns' statistics and its deletes."""
+        return bytes(self._scan_files[row].as_py())
+
+    def scan_file(self, row: int) -> ScanFile:
+        """The same, read."""
+        return ScanFile.FromString(self.scan_file_bytes(row))
+
+    def uses(self, row: int) -> Sequence[Use]:
+        """The segments that know of a file, oldest first."""
+        found = self.core.column("segments")[row].as_py()
+        return [Use(use["segment"], use["file"], use["shape"]) for use in found]
+
+    def segment(self, use: Use) -> HeldSegment:
+        """The segment that is meant."""
+        return self.part.segments[use.segment]
+
+    def find(self, path: str) -> int | None:
+        """The row of a path."""
+        key = path_key(path)
+        row = bisect_left(range(self.part.rows), key, key=self.key)
+        return row if row < self.part.rows and self.path(row) == path else None
+
+    def after(self, key: str | None) -> int:
+        """The first row behind a key."""
+        return 0 if key is None else bisect_right(range(self.part.rows), key, key=self.key)
+
+    def blobs(self) -> Iterator[BlobReference]:
+        """Everything that the part consists of, besides its manifest."""
+        yield self.part.core
+        yield self.part.scan_files
+        yield from self.part.column_files
+
+    def _batch(self, reference: BlobReference, number: int) -> pa.RecordBatch:
+        reader = open_arrow(self._blobs, blob_ref(reference))
+        if number >= reader.num_record_batches:
+            raise DataLossError(f"{reference.uri} has no batch {number}")
+        return reader.get_batch(number)

@@ -1,0 +1,181 @@
+"""A snapshot's scan index, opened for reading."""
+
+import heapq
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.scan_pb2 import ScanFile
+from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, LivePart, ScanIndex
+from floecat.artifacts.arrow import open_arrow
+from floecat.artifacts.index.layout import DELETES, FORMAT_VERSION
+from floecat.artifacts.index.parts import IndexPartFile
+from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.targets import path_key
+from floecat.errors import DataLossError
+from floecat.storage.blobs.frames import read_frames
+from floecat.storage.blobs.port import BlobStore
+
+_SLICE: Final = 1024
+
+Bits = np.ndarray[Any, np.dtype[np.bool_]]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class LiveFile(NamedTuple):
+    """Where a live file lies. Ordered by path."""
+
+    key: str
+    part: int
+    row: int
+
+
+class Deleted(NamedTuple):
+    """What deletes make of a file."""
+
+    delete_files: list[int]
+    live_row_count: int | None
+
+
+class ScanIndexFile:
+    """Live files by path, by place, one after another. Parts are opened when they are needed."""
+
+    def __init__(self, blobs: BlobStore, index: ScanIndex) -> None:
+        self._blobs = blobs
+        self.index = index
+        self._parts: dict[int, IndexPartFile] = {}
+        self._live: dict[int, Bits] = {}
+
+    @classmethod
+    def open(cls, blobs: BlobStore, reference: BlobReference) -> "ScanIndexFile":
+        """Open an index by its manifest."""
+        index = ScanIndex.FromString(blobs.read(blob_ref(reference)))
+        if index.format_version != FORMAT_VERSION:
+            raise DataLossError(
+                f"{reference.uri} is a scan index of version {index.format_version}, and version "
+                f"{FORMAT_VERSION} is what is read here"
+            )
+        return cls(blobs, index)
+
+    def __len__(self) -> int:
+        return self.index.files
+
+    @property
+    def parts(self) -> range:
+        """The numbers of its parts."""
+        return range(len(self.index.parts))
+
+    def part(self, number: int) -> IndexPartFile:
+        """A part."""
+        if number not in self._parts:
+            if number not in self.parts:
+                raise DataLossError(f"the scan index has no part {number}")
+            reference = self.index.parts[number].part
+            self._parts[number] = IndexPartFile.open(self._blobs, reference)
+        return self._parts[number]
+
+    def live(self, number: int) -> Bits:
+        """Which rows of a part are live."""
+        if number not in self._live:
+            self._live[number] = live_rows(self.index.parts[number])
+        return self._live[number]
+
+    def files(self, after: str | None = None) -> Iterator[LiveFile]:
+        """Live files behind a key, in order."""
+        return heapq.merge(*(self._files_of(number, after) for number in self.parts))
+
+    def find(self, path: str) -> LiveFile | None:
+        """A live file by its path."""
+        for number in self.parts:
+            row = self.part(number).find(path)
+            if row is not None and self.live(number)[row]:
+                return LiveFile(path_key(path), number, row)
+        return None
+
+    def row_count(self, file: LiveFile) -> int | None:
+        """How many rows a file has."""
+        count: int | None = self.part(file.part).core.column("row_count")[file.row].as_py()
+        return count
+
+    def deleted(self, file: LiveFile) -> Deleted:
+        """The deletes that apply to a file, and what they leave of it."""
+        places, table = self._deletes
+        wanted = file.part << 32 | file.row
+        at = int(np.searchsorted(places, wanted))
+        if at == len(places) or places[at] != wanted:
+            return Deleted([], self.row_count(file))
+        row = table.slice(at, 1).to_pylist()[0]
+        return Deleted(row["delete_files"], row["live_row_count"])
+
+    def delete_files(self) -> Iterator[ScanFile]:
+        """The snapshot's delete files; files speak of them by number."""
+        if self.index.HasField("delete_files"):
+            for frame in read_frames(self._blobs, blob_ref(self.index.delete_files)):
+                yield ScanFile.FromString(frame.content)
+
+    def segments(self) -> Iterator[HeldSegment]:
+        """The segments that live files are known from, each once."""
+        seen: set[str] = set()
+        for number in self.parts:
+            part = self.part(number)
+            for used in self._used(number):
+                held = part.part.segments[used]
+                if held.segment_id not in seen:
+                    seen.add(held.segment_id)
+                    yield held
+
+    def blobs(self) -> Iterator[BlobReference]:
+        """Every blob that the index consists of, besides its manifest."""
+        for number in self.parts:
+            yield self.index.parts[number].part
+            yield from self.part(number).blobs()
+        for name in ("delete_files", "deletes"):
+            if self.index.HasField(name):
+                yield getattr(self.index, name)
+
+    def _used(self, number: int) -> list[int]:
+        lists = self.part(number).core.column("segments").filter(pa.array(self.live(number)))
+        used = lists.flatten().field("segment").to_numpy(zero_copy_only=False)
+        return [int(number) for number in np.unique(used)]
+
+    def _files_of(self, number: int, after: str | None) -> Iterator[LiveFile]:
+        part = self.part(number)
+        live = self.live(number)
+        paths = part.core.column("path")
+        for start in range(part.after(after), part.part.rows, _SLICE):
+            for row, path in enumerate(paths.slice(start, _SLICE).to_pylist(), start):
+                if live[row]:
+                    yield LiveFile(path_key(path), number, row)
+
+    @cached_property
+    def _deletes(self) -> tuple[Numbers, pa.Table]:
+        if not self.index.HasField("deletes"):
+            return np.empty(0, np.int64), DELETES.empty_table()
+        table = open_arrow(self._blobs, blob_ref(self.index.deletes)).read_all()
+        parts = table.column("part").to_numpy().astype(np.int64)
+        return parts << 32 | table.column("row").to_numpy(), table
+
+
+def live_rows(part: LivePart) -> Bits:
+    """The rows that a snapshot sees of a part."""
+    if not part.live:
+        return np.ones(part.rows, np.bool_)
+    packed = np.frombuffer(part.live, np.uint8)
+    if len(packed) * 8 < part.rows:
+        raise DataLossError("the live rows of an index part aren't all told")
+    return np.unpackbits(packed, count=part.rows, bitorder="little").astype(np.bool_)
+
+
+def live_part(part: BlobReference, live: Bits) -> LivePart:
+    """A part as a snapshot sees it."""
+    everything = bool(live.all())
+    return LivePart(
+        part=part,
+        rows=len(live),
+        live_rows=int(live.sum()),
+        live=b"" if everything else np.packbits(live, bitorder="little").tobytes(),
+    )
