@@ -1,16 +1,21 @@
-"""The data pipeline, wired from its settings: on Spark, inside the worker, or not at all."""
+"""The data pipeline, wired from its settings: on Spark, inside the worker, or not at all.
+
+Its packages are large, and take a second to import: only who uses them has to have them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import assert_never
+from typing import TYPE_CHECKING
 
-from floecat.capture.runners import CaptureRunner, InlineCaptureRunner
 from floecat.errors import InvalidSettingsError
 from floecat.settings.model import BlobBackend, CaptureEngine, Settings
 from floecat.storage.blobs.port import BlobStore
 from floecat.storage.configured import blob_config
+from floecat.storage.extras import extra
 from floecat.worker.captures import FileGroupCapture, NativeFileGroupCapture
-from floecat.worker.segments import SegmentFileGroupCapture
+
+if TYPE_CHECKING:
+    from floecat.capture.runners import CaptureRunner
 
 
 @contextmanager
@@ -19,6 +24,8 @@ def open_capture(settings: Settings, blobs: BlobStore) -> Iterator[FileGroupCapt
     if settings.capture.engine is CaptureEngine.NATIVE:
         yield NativeFileGroupCapture()
         return
+    with extra("capture"):
+        from floecat.worker.segments import SegmentFileGroupCapture  # noqa: PLC0415 - optional
     runner = _runner(settings, blobs)
     try:
         config = blob_config(settings.blobs, settings.data_dir.resolve())
@@ -27,21 +34,18 @@ def open_capture(settings: Settings, blobs: BlobStore) -> Iterator[FileGroupCapt
         runner.close()
 
 
-def _runner(settings: Settings, blobs: BlobStore) -> CaptureRunner:
-    match settings.capture.engine:
-        case CaptureEngine.INLINE:
-            return InlineCaptureRunner()
-        case CaptureEngine.SPARK | CaptureEngine.NATIVE:
-            return _on_spark(settings, blobs)
-        case engine:
-            assert_never(engine)
+def _runner(settings: Settings, blobs: BlobStore) -> "CaptureRunner":
+    if settings.capture.engine is CaptureEngine.SPARK:
+        return _on_spark(settings, blobs)
+    from floecat.capture.runners import InlineCaptureRunner  # noqa: PLC0415 - optional
+
+    return InlineCaptureRunner()
 
 
-def _on_spark(settings: Settings, blobs: BlobStore) -> CaptureRunner:
-    # Spark's packages take a second to import, which only who uses them should wait for.
-    from floecat.capture.spark.runner import SparkCaptureRunner  # noqa: PLC0415
-    from floecat.capture.spark.sessions import SparkOptions, SparkSessions  # noqa: PLC0415
-
+def _on_spark(settings: Settings, blobs: BlobStore) -> "CaptureRunner":
+    with extra("capture"):
+        from floecat.capture.spark.runner import SparkCaptureRunner  # noqa: PLC0415 - optional
+        from floecat.capture.spark.sessions import SparkOptions, SparkSessions  # noqa: PLC0415
     spark = settings.capture.spark
     options = SparkOptions(
         folder=settings.data_dir.resolve() / "spark",

@@ -101,7 +101,7 @@ def _executors(
     if enabled.remote_default:
         yield RemoteDefaultReconcileExecutor(control, connectors, blobs)
     if enabled.remote_snapshot_planner:
-        yield RemoteSnapshotPlanningReconcileExecutor(control, connectors)
+        yield RemoteSnapshotPlanningReconcileExecutor(control, connectors, blobs)
     if enabled.remote_file_group:
         yield RemoteFileGroupReconcileExecutor(control, connectors, capture)
 

@@ -63,7 +63,7 @@ def working(
         [
             RemotePlannerReconcileExecutor(control, connectors),
             RemoteDefaultReconcileExecutor(control, connectors, blobs),
-            RemoteSnapshotPlanningReconcileExecutor(control, connectors),
+            RemoteSnapshotPlanningReconcileExecutor(control, connectors, blobs),
             RemoteFileGroupReconcileExecutor(control, connectors, NativeFileGroupCapture()),
         ]
     )

@@ -85,7 +85,7 @@ class StatedColumn:
         if isinstance(physical, float):
             return physical
         kind = pa.timestamp(self.physical.unit) if self._is_time() else pa.int64()
-        form = number_form(logical, self.column.source_type, kind)
+        form = number_form(self.column, kind)
         return physical if form is None else form.value(physical)
 
     def _is_time(self) -> bool:

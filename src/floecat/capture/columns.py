@@ -1,11 +1,17 @@
-"""Columns that a capture wants, and where files have them."""
+"""Columns that a capture wants, where files have them, and what is hashed of them."""
 
 from dataclasses import dataclass
+from typing import Final
 
+from ai.floedb.floecat.execution.capture_pb2 import SamplingPolicy
 from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage
 from floecat.connectors.spi.columns import ColumnPath
+from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 from floecat.types.messages import to_message
+
+_NARROW: Final = frozenset({"int", "integer", "short", "smallint", "byte", "tinyint"})
+_BYTES: Final = frozenset({Kind.STRING, Kind.BINARY, Kind.UUID})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +39,51 @@ class WantedColumn:
         """Whether footers can't be enough."""
         return self.ndv or self.quantiles or self.frequent_items
 
-    def coverage(self, hashed_as: str) -> ColumnCoverage:
+    @property
+    def is_narrow(self) -> bool:
+        """Whether an INT has four bytes."""
+        return self.source_type.lower() in _NARROW
+
+    @property
+    def hashed_unit(self) -> str:
+        """The unit of a time's count."""
+        return "ns" if self.source_type.lower().endswith("_ns") else "us"
+
+    @property
+    def hashed_as(self) -> str:
+        """What is hashed of a value; sketches of columns that differ in it don't go together."""
+        match self.logical_type.kind:
+            case Kind.INT:
+                return "int-4" if self.is_narrow else "int-8"
+            case Kind.DECIMAL:
+                return f"decimal({self.logical_type.scale or 0})"
+            case Kind.TIME | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+                return f"time-{self.hashed_unit}"
+            case kind if kind in _BYTES:
+                return "bytes"
+            case Kind.BOOLEAN | Kind.DATE | Kind.FLOAT | Kind.DOUBLE:
+                return self.logical_type.kind.name.lower()
+            case _:
+                return ""
+
+    @property
+    def coverage(self) -> ColumnCoverage:
         """What is known of the column once it was read."""
         return ColumnCoverage(
             column_id=self.column_id,
             name=self.name,
             logical_type=to_message(self.logical_type),
-            hashed_as=hashed_as if self.ndv else "",
+            hashed_as=self.hashed_as if self.ndv else "",
             ndv=self.ndv,
             quantiles=self.quantiles,
             frequent_items=self.frequent_items,
             page_index=self.page_index,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePolicy:
+    """What is wanted of every file."""
+
+    columns: tuple[WantedColumn, ...]
+    sampling: SamplingPolicy | None = None

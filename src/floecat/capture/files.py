@@ -16,7 +16,7 @@ from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
 from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.sidecars import PageRow
 from floecat.capture.bounding import StatedColumn
-from floecat.capture.columns import WantedColumn
+from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.failures import CaptureFailure, reasons
 from floecat.capture.learning.base import Learning
 from floecat.capture.learning.opening import learning_of
@@ -31,14 +31,6 @@ from floecat.types.messages import from_message
 
 _ENCODERS: Final = ValueEncoders()
 _REPEATED_AT_ONCE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePolicy:
-    """What is wanted of every file."""
-
-    columns: tuple[WantedColumn, ...]
-    sampling: SamplingPolicy | None = None
 
 
 @dataclass(slots=True)
@@ -83,11 +75,10 @@ class _Capture:
     def run(self) -> CapturedFile:
         captured = self._captured
         for column in self._columns:
-            learnt = self._column(column)
-            if learnt is not None:
-                row, coverage = learnt
+            row, coverage = self._column(column)
+            captured.shape.columns.append(coverage)
+            if row is not None:
                 captured.rows[column.column_id] = row
-                captured.shape.columns.append(coverage)
         if self._policy.sampling is not None and len(self._sampled) < len(self._groups):
             captured.shape.sampling.CopyFrom(self._policy.sampling)
         self._add_page_coverage()
@@ -101,7 +92,7 @@ class _Capture:
         stats.ClearField("live_row_count")
         return stats
 
-    def _column(self, column: WantedColumn) -> tuple[ColumnRow, ColumnCoverage] | None:
+    def _column(self, column: WantedColumn) -> tuple[ColumnRow | None, ColumnCoverage]:
         leaf = self._source.leaves.find(column)
         if leaf is None:
             return self._absent(column)
@@ -112,7 +103,7 @@ class _Capture:
             row = self._learn(learning, leaf, row)
         if column.page_index:
             self._add_pages(stated, learning if column.wants_data else None)
-        return row, column.coverage(learning.hashed_as)
+        return row, column.coverage
 
     def _learn(self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None) -> ColumnRow:
         groups = self._groups if stated is None else self._sampled
@@ -143,14 +134,14 @@ class _Capture:
         details = self._source.details.row_groups
         return bool(groups) and all(details[group][leaf.number].only_dictionary for group in groups)
 
-    def _absent(self, column: WantedColumn) -> tuple[ColumnRow, ColumnCoverage] | None:
+    def _absent(self, column: WantedColumn) -> tuple[ColumnRow | None, ColumnCoverage]:
         """A column that the file doesn't have: partitioned by, or added later."""
         partition = self._partition_value(column)
-        if partition is None and column.has_default:
-            return None  # some other value than NULL, which isn't known here
-        logical = column.logical_type
-        arrow_type = arrow_type_of(logical)
+        arrow_type = arrow_type_of(column.logical_type)
         learning = learning_of(column, arrow_type)
+        if partition is None and column.has_default:
+            # Some other value than NULL, which isn't known here, and no reading would tell.
+            return None, column.coverage
         value = None
         if partition is not None and partition.HasField("value"):
             value = _ENCODERS.decode_from_string(from_message(partition.type), partition.value)
@@ -158,7 +149,7 @@ class _Capture:
         for start in range(0, rows, _REPEATED_AT_ONCE):
             many = min(_REPEATED_AT_ONCE, rows - start)
             learning.add(pa.repeat(pa.scalar(value, arrow_type), many))
-        return learning.row(), column.coverage(learning.hashed_as)
+        return learning.row(), column.coverage
 
     def _partition_value(self, column: WantedColumn) -> PartitionValue | None:
         names = [path[0] for path in column.file_paths if len(path) == 1]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from ai.floedb.floecat.execution import capture_pb2
 from ai.floedb.floecat.execution.capture_pb2 import CapturePolicy, ColumnCapturePolicy
-from floecat.capture.columns import WantedColumn
-from floecat.capture.files import FilePolicy
+from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.connectors.spi.columns import ColumnScope, NumberedColumn
 
 

@@ -21,8 +21,9 @@ from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.segments import write_columns
 from floecat.artifacts.sidecars import FORMAT, FORMAT_VERSION, write_sidecar
+from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
-from floecat.capture.files import CapturedFile, FilePolicy, capture_file
+from floecat.capture.files import CapturedFile, capture_file
 from floecat.clock import utc_now
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.emitter import StatsProtoEmitter

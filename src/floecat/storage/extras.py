@@ -13,7 +13,7 @@ def extra(name: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise FailedPreconditionError(
-            f"this store needs a library that isn't installed: pip install 'floecat[{name}]'",
+            f"this needs a library that isn't installed: pip install 'floecat[{name}]'",
             reason="MISSING_EXTRA",
             metadata={"extra": name},
         ) from error

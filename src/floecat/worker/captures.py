@@ -1,22 +1,24 @@
 """FileGroupCapture: what is learnt from the files of a group, however it is learnt."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity, TargetStatsRecord
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.execution.capture_pb2 import (
     DCS_EXPLICIT,
     DCS_FIRST_N,
     FES_FAILED,
     FES_FAILED_ALLOWED,
     FES_SUCCEEDED,
+    CapturePolicy,
     FileExecutionResult,
     FileGroup,
     FileGroupResultChunk,
 )
 from ai.floedb.floecat.reconciler.executor_control_pb2 import GetLeasedFileGroupExecutionResponse
-from floecat.connectors.spi.columns import ColumnPath, ColumnScope
+from floecat.connectors.spi.columns import ColumnPath, ColumnScope, SourceColumn
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.records import Namespace
 from floecat.worker.scopes import namespace_of
@@ -55,8 +57,12 @@ class NativeFileGroupCapture:
         self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
     ) -> Iterator[FileGroupResultChunk]:
         missing = {file.identity.file_path: file.identity for file in task.group.files}
-        scope = column_scope(connector, task)
         snapshot_id = task.given.snapshot_id
+        scope = column_scope(
+            task.given.capture_policy,
+            task.given.column_ids,
+            lambda: connector.plan_snapshot_files(*task.relation, snapshot_id).columns,
+        )
         records = connector.capture_snapshot_target_stats(*task.relation, snapshot_id, scope)
         for record in records:
             # FILE records come first: without any file missing, the rest needn't be computed.
@@ -82,17 +88,19 @@ class NativeFileGroupCapture:
         return FileGroupResultChunk(files=[result], stats=[record])
 
 
-def column_scope(connector: FloecatConnector, task: GroupTask) -> ColumnScope:
-    """The columns that the policy means."""
-    policy = task.given.capture_policy
-    numbers = _numbers(task.given)
+def column_scope(
+    policy: CapturePolicy,
+    column_ids: Iterable[ColumnId],
+    columns: Callable[[], Sequence[SourceColumn]],
+) -> ColumnScope:
+    """The columns that a policy means; `columns` tells those of the snapshot, if it must."""
+    numbers = {tuple(column.path): column.column_id for column in column_ids if not column.dropped}
     if policy.columns:
         return ColumnScope(tuple(column.selector for column in policy.columns), numbers)
     if policy.default_scope == DCS_EXPLICIT:
         return _only((), numbers)
     if policy.default_scope == DCS_FIRST_N:
-        bundle = connector.plan_snapshot_files(*task.relation, task.given.snapshot_id)
-        first = ColumnScope((), numbers).selected(bundle.columns[: policy.first_n])
+        first = ColumnScope((), numbers).selected(columns()[: policy.first_n])
         return _only(tuple(column.column_id for column in first), numbers)
     return ColumnScope((), numbers)
 
@@ -100,12 +108,6 @@ def column_scope(connector: FloecatConnector, task: GroupTask) -> ColumnScope:
 def _only(column_ids: tuple[int, ...], numbers: Mapping[ColumnPath, int]) -> ColumnScope:
     # No selectors mean every column; ids start at 1, so #0 means none.
     return ColumnScope(tuple(f"#{number}" for number in column_ids or (0,)), numbers)
-
-
-def _numbers(given: GetLeasedFileGroupExecutionResponse) -> dict[ColumnPath, int]:
-    return {
-        tuple(column.path): column.column_id for column in given.column_ids if not column.dropped
-    }
 
 
 def _failed(task: GroupTask, identity: FileIdentity, reason: str) -> FileGroupResultChunk:

@@ -74,10 +74,11 @@ class SegmentFileGroupCapture:
 
     def _context(self, connector: FloecatConnector, task: GroupTask) -> TaskContext:
         bundle = connector.plan_snapshot_files(*task.relation, task.given.snapshot_id)
-        columns = column_scope(connector, task).selected(bundle.columns)
+        policy = task.given.capture_policy
+        scope = column_scope(policy, task.given.column_ids, lambda: bundle.columns)
         return TaskContext(
             access=connector.file_access(*task.relation),
-            policy=file_policy(task.given.capture_policy, columns),
+            policy=file_policy(policy, scope.selected(bundle.columns)),
             blobs=self._config,
             blob_prefix=task.given.blob_prefix,
             allow_failed_files=task.given.capture_policy.allow_failed_files,

@@ -15,11 +15,16 @@ from ai.floedb.floecat.reconciler.executor_control_pb2 import (
 )
 from ai.floedb.floecat.reconciler.reconciler_pb2 import PLAN_SNAPSHOT, ReconcileCounters
 from floecat.artifacts.coverage import CoverageHash
+from floecat.artifacts.index.covered import CoveredFiles
+from floecat.capture.policies import file_policy
 from floecat.connectors.spi.records import ScanBundle
+from floecat.storage.blobs.port import BlobStore
+from floecat.worker.captures import column_scope
 from floecat.worker.chunks import bounded
 from floecat.worker.connections import OpenConnectors
 from floecat.worker.control import ControlPlane
 from floecat.worker.grouping import GroupLimits, GroupSums, grouped
+from floecat.worker.reuse import Reuse
 from floecat.worker.scopes import namespace_of
 from floecat.worker.spool import Spool
 from floecat.worker.submissions import Submission
@@ -35,9 +40,10 @@ class RemoteSnapshotPlanningReconcileExecutor:
     executor_id: Final = "remote-snapshot-planner"
     kinds: Final[frozenset[Kind]] = frozenset({PLAN_SNAPSHOT})
 
-    def __init__(self, control: ControlPlane, connectors: OpenConnectors) -> None:
+    def __init__(self, control: ControlPlane, connectors: OpenConnectors, blobs: BlobStore) -> None:
         self._control = control
         self._connectors = connectors
+        self._blobs = blobs
 
     def execute(self, work: LeasedWork) -> Submission[_Request]:
         """List the snapshot's files, and group them."""
@@ -51,20 +57,33 @@ class RemoteSnapshotPlanningReconcileExecutor:
         with self._connectors.lent(given.connector) as connector:
             work.step("opened")
             bundle = connector.plan_snapshot_files(namespace, name, given.snapshot.snapshot_id)
-            listed = _Listed.of(bundle, work)
-        work.step("planned", files=listed.sums.files)
+            listed = _Listed.of(bundle, work, self._reuse(given, bundle))
+        work.step("planned", files=listed.files_total, reused=listed.reused_total)
         plan = SnapshotPlanMessages(work, given, bundle, listed)
         success = PlanResultSummary(
             result_id=work.result_id("success", plan=plan.plan_id),
             items_total=plan.groups,
             counters=ReconcileCounters(
-                files_total=listed.sums.files, file_groups_total=plan.groups
+                files_total=listed.files_total, file_groups_total=plan.groups
             ),
-            message=f"{listed.sums.files} files in {plan.groups} groups",
+            message=_said(listed, plan.groups),
         )
         closing = _Request(lease=work.lease, success=success)
         method = self._control.stub.SubmitLeasedPlanSnapshotResult
-        return Submission(method, plan, closing, (listed.files,))
+        return Submission(method, plan, closing, (listed.files, listed.reused))
+
+    def _reuse(self, given: GetLeasedPlanSnapshotInputResponse, bundle: ScanBundle) -> Reuse | None:
+        """What earlier captures know, if there was one."""
+        if not given.covered_index.uri:
+            return None
+        scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
+        policy = file_policy(given.capture_policy, scope.selected(bundle.columns))
+        return Reuse(CoveredFiles.open(self._blobs, given.covered_index), policy)
+
+
+def _said(listed: "_Listed", groups: int) -> str:
+    again = f", {listed.reused_total} known already" if listed.reused_total else ""
+    return f"{listed.files_total} files in {groups} groups{again}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +91,41 @@ class _Listed:
     """The files of a snapshot, each kept once, on disk when there are many."""
 
     files: Spool[PlannedFile]
+    """To be read, all of it or some columns."""
+    reused: Spool[PlannedFile]
+    """Known already."""
     sums: GroupSums
+    """Of what is to be read."""
+    files_total: int
+    reused_total: int
     coverage_sha256: str
 
     @classmethod
-    def of(cls, bundle: ScanBundle, work: LeasedWork) -> "_Listed":
-        files = Spool(PlannedFile)
+    def of(cls, bundle: ScanBundle, work: LeasedWork, reuse: Reuse | None) -> "_Listed":
+        files, reused = Spool(PlannedFile), Spool(PlannedFile)
         coverage = CoverageHash()
-        size = 0
+        size = again = 0
         try:
             for file in bundle.data_files:
                 planned = _planned(file)
-                files.write(planned)
                 coverage.add(planned.identity)
-                size += file.file_size_bytes
+                if reuse is not None and reuse.apply(planned):
+                    reused.write(planned)
+                    again += 1
+                else:
+                    files.write(planned)
+                    size += file.file_size_bytes
                 if len(coverage) % _LOOK_EVERY == 0:
                     work.tell(f"{len(coverage)} files listed")
                     work.require_live()
         except BaseException:
             files.close()
+            reused.close()
             raise
-        return cls(files, GroupSums(len(coverage), size), coverage.hexdigest())
+        total = len(coverage)
+        return cls(
+            files, reused, GroupSums(total - again, size), total, again, coverage.hexdigest()
+        )
 
 
 class SnapshotPlanMessages:
@@ -124,6 +157,8 @@ class SnapshotPlanMessages:
         yield PlanSnapshotChunk(plan=self._header())
         for file in self._bundle.delete_files:
             yield PlanSnapshotChunk(delete_files=[file])
+        for known in self._listed.reused:
+            yield PlanSnapshotChunk(reused_files=[known])
         for group in grouped(self._listed.files, self._listed.sums, self._limits):
             yield PlanSnapshotChunk(groups=[group])
 
@@ -135,8 +170,9 @@ class SnapshotPlanMessages:
             policy=self._given.capture_policy,
             schema_json=self._bundle.schema_json,
             column_ids=self._given.column_ids,
-            files_total=self._listed.sums.files,
+            files_total=self._listed.files_total,
             coverage_sha256=self._listed.coverage_sha256,
+            base_index=self._given.covered_index if self._given.covered_index.uri else None,
         )
 
 

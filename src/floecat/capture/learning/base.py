@@ -20,8 +20,6 @@ _ENCODERS: Final = ValueEncoders()
 class Learning(ABC):
     """Takes the values of one column of one file, batch by batch; holds no batch."""
 
-    hashed_as: str = ""
-    """What is hashed, if anything."""
     takes_dictionaries: ClassVar[bool] = False
     """Whether it is quicker with the values of a dictionary and how often each is used."""
 

@@ -22,7 +22,6 @@ class FloatingPoint(Learning):
     def __init__(self, column: WantedColumn) -> None:
         super().__init__(column, has_ranks=True)
         self._arrow_type = pa.float32() if column.logical_type.kind is Kind.FLOAT else pa.float64()
-        self.hashed_as = str(self._arrow_type)
         self._low: Any = None
         self._high: Any = None
         self._not_numbers = 0

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 from numpy.typing import NDArray
 
+from floecat.capture.columns import WantedColumn
 from floecat.sketches.hashing import Integers, hash_decimals, hash_integers
 from floecat.sketches.murmur import Words
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
 
-_NARROW: Final = frozenset({"int", "integer", "short", "smallint", "byte", "tinyint"})
 _NANOS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _DAY_MICROS: Final = 86_400_000_000
 _DAY_MILLIS: Final = 86_400_000
@@ -44,17 +44,6 @@ class NumberForm:
     """Of times, in the schema."""
     width: int
     """Bytes of a value; of an INT or a time also what is hashed."""
-
-    @property
-    def hashed_as(self) -> str:
-        """What is hashed; columns whose types differ in it have sketches that don't go together."""
-        match self.logical.kind:
-            case Kind.DECIMAL:
-                return f"decimal({self.logical.scale or 0})"
-            case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
-                return f"timestamp-{self.hashed_unit}"
-            case kind:
-                return f"{kind.name.lower()}-{self.width}"
 
     @property
     def has_ranks(self) -> bool:
@@ -138,22 +127,17 @@ class NumberForm:
         return np.ascontiguousarray(low) if bool((high == low >> 63).all()) else None
 
 
-def number_form(
-    logical: LogicalType, source_type: str, file_type: pa.DataType
-) -> NumberForm | None:
+def number_form(column: WantedColumn, file_type: pa.DataType) -> NumberForm | None:
     """The form of a column's values in a file; None if they aren't numbers inside."""
+    logical = column.logical_type
     if logical.kind not in _NUMBERS:
         return None
-    unit = getattr(file_type, "unit", "us")
-    if kinds.is_date(file_type):
-        unit = "us"
-    hashed_unit = "us"
+    unit = "us"
     match logical.kind:
         case Kind.BOOLEAN:
             width = 1
         case Kind.INT:
-            width = 4 if source_type.lower() in _NARROW else 8
-            unit = "us"
+            width = 4 if column.is_narrow else 8
         case Kind.DATE:
             width = 4
         case Kind.DECIMAL:
@@ -161,8 +145,9 @@ def number_form(
             width = 4 if precision <= 9 else 8 if precision <= 18 else 16
         case _:
             width = 8
-            hashed_unit = "ns" if source_type.lower().endswith("_ns") else "us"
-    return NumberForm(logical, unit, hashed_unit, width)
+            unit = getattr(file_type, "unit", unit)
+            return NumberForm(logical, unit, column.hashed_unit, width)
+    return NumberForm(logical, unit, unit, width)
 
 
 def shortest_bytes(number: int) -> bytes:

@@ -14,7 +14,7 @@ from floecat.types.kinds import Kind
 def learning_of(column: WantedColumn, file_type: pa.DataType) -> Learning:
     """The way that suits a column whose values have some Arrow type in the file."""
     kind = column.logical_type.kind
-    form = number_form(column.logical_type, column.source_type, file_type)
+    form = number_form(column, file_type)
     if form is not None:
         return WholeNumbers(column, form)
     if kind in {Kind.FLOAT, Kind.DOUBLE}:

@@ -27,7 +27,6 @@ class Texts(Learning):
 
     def __init__(self, column: WantedColumn) -> None:
         super().__init__(column, has_ranks=False)
-        self.hashed_as = "bytes"
         self._low: bytes | None = None
         self._high: bytes | None = None
         self._bytes = 0

@@ -24,7 +24,6 @@ class WholeNumbers(Learning):
     def __init__(self, column: WantedColumn, form: NumberForm) -> None:
         super().__init__(column, has_ranks=form.has_ranks)
         self._form = form
-        self.hashed_as = form.hashed_as
         self._low: int | None = None
         self._high: int | None = None
 

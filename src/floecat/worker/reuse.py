@@ -1,0 +1,70 @@
+"""What of a file still has to be read, given what earlier captures learnt of it."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
+from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
+from floecat.artifacts.index.covered import Covered, CoveredFiles
+from floecat.capture.columns import FilePolicy, WantedColumn
+
+
+class Reuse:
+    """Plans files with what is known of them: all, nothing, or some columns are to be read."""
+
+    def __init__(self, covered: CoveredFiles, policy: FilePolicy) -> None:
+        self._covered = covered
+        self._wanted = policy.columns
+        self._sampling = policy.sampling
+        # Files of one capture share their shapes, so the answer is worked out once for all of them.
+        self._missing = lru_cache(maxsize=1024)(self._missing_in)
+        self._shapes: dict[int, CoverageShape] = {}
+
+    def apply(self, planned: PlannedFile) -> bool:
+        """Note in a planned file what is used again of it; whether nothing is left to read."""
+        found = self._covered.find(planned.identity)
+        if found is None:
+            return False
+        missing = self._missing(self._keys(found))
+        if len(missing) == len(self._wanted) and self._wanted:
+            return False
+        planned.reused_from.extend(found.segments)
+        planned.index_part, planned.index_row = found.part, found.row
+        planned.column_ids.extend(missing)
+        return not missing
+
+    def _keys(self, found: Covered) -> tuple[int, ...]:
+        for shape in found.shapes:
+            self._shapes.setdefault(id(shape), shape)
+        return tuple(id(shape) for shape in found.shapes)
+
+    def _missing_in(self, keys: tuple[int, ...]) -> Sequence[int]:
+        shapes = [self._shapes[key] for key in keys]
+        known = [
+            {column.column_id: column for column in shape.columns}
+            for shape in shapes
+            if self._is_enough(shape)
+        ]
+        return [
+            wanted.column_id
+            for wanted in self._wanted
+            if not any(_has(wanted, columns) for columns in known)
+        ]
+
+    def _is_enough(self, shape: CoverageShape) -> bool:
+        """A sample stands in for a sample of the same kind; everything for any of them."""
+        if not shape.HasField("sampling"):
+            return True
+        return self._sampling is not None and shape.sampling == self._sampling
+
+
+def _has(wanted: WantedColumn, columns: Mapping[int, ColumnCoverage]) -> bool:
+    """Whether everything that is wanted of a column was learnt."""
+    known = columns.get(wanted.column_id)
+    return (
+        known is not None
+        and (not wanted.ndv or (known.ndv and known.hashed_as == wanted.hashed_as))
+        and (not wanted.quantiles or known.quantiles)
+        and (not wanted.frequent_items or known.frequent_items)
+        and (not wanted.page_index or known.page_index)
+    )
