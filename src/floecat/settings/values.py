@@ -15,6 +15,7 @@ _QUANTITY: Final = re.compile(r"(-?\d+)\s*([a-zA-Z]*)")
 
 
 Paths: Final = tuple[Path, ...]
+Texts: Final = tuple[str, ...]
 
 
 def parse(key: str, kind: Any, raw: object) -> object:
@@ -26,7 +27,10 @@ def parse(key: str, kind: Any, raw: object) -> object:
         return None
     kind = _without_none(kind)
     if kind == Paths:
-        return _paths(raw)
+        return tuple(Path(part) for part in _parts(raw, ",", "paths", "commas"))
+    if kind == Texts:
+        # Not by commas: values of Spark's own settings have them.
+        return _parts(raw, ";", "texts", "semicolons")
     if raw == "" and kind is Path:
         raise ValueError("must be a path")
     if kind is bool:
@@ -65,7 +69,8 @@ def render(key: str, value: object) -> str:
         case timedelta():
             return _render_time(key, value)
         case tuple():
-            return ",".join(str(part) for part in value)
+            between = ";" if all(isinstance(part, str) for part in value) else ","
+            return between.join(str(part) for part in value)
         case _:
             return str(value)
 
@@ -75,6 +80,8 @@ def describe(key: str, kind: Any) -> str:
     kind = _without_none(kind)
     if kind == Paths:
         return "paths, separated by commas"
+    if kind == Texts:
+        return "texts, separated by semicolons"
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return ", ".join(f"`{choice}`" for choice in kind)
     if kind is timedelta:
@@ -91,12 +98,12 @@ def _without_none(kind: Any) -> Any:
     return kind
 
 
-def _paths(raw: object) -> tuple[Path, ...]:
-    """Paths from a list, or from text with commas between them."""
-    parts = raw.split(",") if isinstance(raw, str) else raw
+def _parts(raw: object, between: str, what: str, separators: str) -> tuple[str, ...]:
+    """Parts from a list, or from text with something between them."""
+    parts = raw.split(between) if isinstance(raw, str) else raw
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise ValueError("must be paths: a list, or text with commas between them")
-    return tuple(Path(part.strip()) for part in parts if part.strip())
+        raise ValueError(f"must be {what}: a list, or text with {separators} between them")
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def _boolean(raw: object) -> bool:
