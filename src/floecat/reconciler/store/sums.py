@@ -21,12 +21,21 @@ _MOST: Final = 2**63 - 1
 _ENDS: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"}
 
 
-def add_to_sums(tx: Transaction, child: StoredJob) -> None:
-    """Tell the parent what an ended child did."""
+def add_to_sums(tx: Transaction, child: StoredJob) -> JobSums:
+    """Tell the parent what an ended child did, and everything below it; what that is."""
+    rows = keys.all_sums(child.account_id, child.job_id) if child.open_slices else []
+    tx.get_many(rows)  # children are still at it: what they add meanwhile must not be missed
+    done = ended(child, below(tx, child))
+    add_to_row(tx, child, done)
+    return done
+
+
+def add_to_row(tx: Transaction, child: StoredJob, done: JobSums) -> None:
+    """Add something to what the parent knows of a child."""
     row = keys.sums(child.account_id, child.ancestors[0], child.ordinal)
     value = tx.get(row)
     sums = JobSums.FromString(value) if value is not None else JobSums()
-    merge(sums, ended(child, below(tx, child)))
+    merge(sums, done)
     tx.put(row, sums.SerializeToString())
 
 
