@@ -113,6 +113,10 @@ MUTANTS = [
         Settlement, "_tell_parent", "self._add_late(tx, parent, done)", "pass",
     ),
     Mutant(
+        "a run that has ended stays active",
+        Settlement, "_end_tree", "tx.delete(keys.active(job))", "pass",
+    ),
+    Mutant(
         "the barrier runs before its siblings",
         Settlement, "may_run", "return not waits or parent.open_slices == 0", "return True",
     ),

@@ -136,6 +136,7 @@ class Simulation:
             task=b"",
             execution_policy=policy,
             fingerprint=self.random.choice(["", "same"]),
+            connector_id=self.random.choice(["lake", "pond"]),
         )
         done = self.store.enqueue(new)
         self.acknowledged.add((new.account_id, done.job_id))
@@ -423,6 +424,9 @@ def check_queue(rows: Rows, jobs: Jobs) -> None:
             assert (keys.ready(job) in ready) != (bool(job.lane) and keys.parked(job) in parked)
         if keys.ready(job) in ready and job.state == QUEUED:
             assert keys.turn(job) in turns
+    runs = {keys.active(job) for job in jobs.values() if not job.ancestors}
+    over = {keys.active(job) for job in jobs.values() if job.state in TERMINAL}
+    assert {record.key for record in rows["active"]} == runs - over
     for record in rows["dedupe"]:
         account = record.key.partition.split("/")[1]
         assert jobs[account, record.value.decode()].state not in TERMINAL

@@ -31,6 +31,7 @@ class QueueCheck:
             "lane": self._lane,
             "expand": self._expansion,
             "dedupe": self._dedupe,
+            "active": self._active,
             "final": self._final,
             "mirrors": self._mirror,
         }
@@ -51,6 +52,8 @@ class QueueCheck:
                     yield "runs, but nobody has it"
             case state if state == WAITING and job.children_total:
                 yield from self._waiting(job)
+        if not job.ancestors and job.state not in TERMINAL and not self._has(keys.active(job)):
+            yield "hasn't ended, but isn't among its connector's runs"
         yield from self._payloads(record)
 
     def _waiting(self, job: StoredJob) -> Iterator[str]:
@@ -104,6 +107,12 @@ class QueueCheck:
         job = self._find_job(account, record.value.decode())
         if job is None or job.state in TERMINAL:
             yield "joins requests to a job that has ended"
+
+    def _active(self, record: Record) -> Iterator[str]:
+        _, account, _ = record.key.partition.split("/")
+        job = self._find_job(account, record.key.sort)
+        if job is None or job.state in TERMINAL:
+            yield "is of a run that has ended"
 
     def _final(self, record: Record) -> Iterator[str]:
         _, account, table_id = record.key.partition.split("/")

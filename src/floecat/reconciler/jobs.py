@@ -47,6 +47,16 @@ class QueueLimits:
     result_retention: timedelta = timedelta(hours=24)
 
 
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """The caller's name for a request: under the same one the answer is the same."""
+
+    account_id: str
+    key: str
+    fingerprint: bytes
+    """Of the request; another one under the same key is refused."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
     """A root job."""
@@ -59,9 +69,7 @@ class NewJob:
     lane: str = ""
     fingerprint: str = ""
     """Requests with the same one are joined while the first is active; empty joins none."""
-    request_key: str = ""
-    """The caller's name for this request: under the same one the answer is the same."""
-    request_fingerprint: bytes = b""
+    request: RequestKey | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ Canonical job state:
     cancel/{slice} {account}/{job}              children that haven't been told yet
     roots/{account} {newest first}/{job}        root jobs
     runs/{account}/{connector} {newest first}/{job}   the same, of one connector
+    active/{account}/{connector} {job}          root jobs that haven't ended
     finished/{slice} {when}/{account}/{job}     root jobs that have ended
 
 Automatic runs:
@@ -129,6 +130,14 @@ def runs(account: str, connector_id: str) -> str:
 def run(stored: StoredJob) -> Key:
     partition = runs(stored.account_id, stored.connector_id)
     return Key(partition, root(stored.account_id, stored.created_ms, stored.job_id).sort)
+
+
+def active(stored: StoredJob) -> Key:
+    return Key(active_runs(stored.account_id, stored.connector_id), stored.job_id)
+
+
+def active_runs(account: str, connector_id: str) -> str:
+    return f"active/{account}/{connector_id}"
 
 
 def sums(account: str, parent_id: str, ordinal: int) -> Key:

@@ -113,8 +113,12 @@ class _Accepted:
 
     def _is_done(self, table: Table, relation: PlannedRelation) -> bool:
         run = self.assignment.run
-        if run.full_rescan or run.mode == messages.CAPTURE_ONLY:
+        if run.full_rescan:
             return False
+        if run.mode == messages.CAPTURE_ONLY:
+            # Only what is recorded can be captured, so nobody has to ask the upstream.
+            one_by_one = run.scope.stats_requests or run.scope.snapshots.HasField("ids")
+            return not one_by_one and self._is_captured(table)
         if not is_mirrored(table, relation.revision, run.scope.snapshots):
             return False
         return run.mode == messages.METADATA_ONLY or self._is_captured(table)

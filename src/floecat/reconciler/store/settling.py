@@ -91,6 +91,7 @@ class Settlement:
 
     def _end_tree(self, tx: Transaction, job: StoredJob) -> None:
         self.forget_request(tx, job)
+        tx.delete(keys.active(job))
         retention = self._retention(job.account_id)
         due = job.finished_ms + int(retention.total_seconds() * 1000)
         tx.put(keys.finished(due, job.account_id, job.job_id), b"")
