@@ -13,7 +13,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileCounters,
     ReconcileJobKind,
 )
-from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
+from ai.floedb.floecat.reconciler.stored_pb2 import Sighting, StoredJob
 from floecat.errors import FailedPreconditionError
 from floecat.reconciler.states import State
 from floecat.storage.kv.port import Key
@@ -189,6 +189,8 @@ class Report:
     """Records that become visible with it."""
     failures: Sequence[JobFailure] = ()
     """What of it failed without failing all of it."""
+    sightings: Sequence[Sighting] = ()
+    """Whether its table has what the run names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ class CaptureRuns:
 
     def start(self, caller: Caller, request: RunRequest) -> Enqueued:
         """Queue a run, or join an identical one that is active."""
+        check_scope(request.scope, request.mode)
         if request.mode == messages.CAPTURE_ONLY:
             require_tables(request.scope)
         return self.start_due(caller, request)
@@ -108,6 +109,8 @@ class CaptureRuns:
             capture_policy=self._capture_policy(caller, request, connector),
         )
         task.target.connector_id.CopyFrom(connector.resource_id)
+        task.named_columns.extend(request.scope.columns)
+        task.named_columns.extend(column.selector for column in request.capture_policy.columns)
         if connector.policy.HasField("keep_snapshots"):
             task.keep_snapshots = connector.policy.keep_snapshots
         return task

@@ -140,26 +140,49 @@ def test_snapshots_the_upstream_dropped_go_and_others_are_limited(plane: Reconci
     assert not plane.problems()
 
 
+def selected(**fields: object) -> messages.CaptureScope:
+    """All tables, and of these some snapshots."""
+    selection = messages.SnapshotSelection(**fields)  # type: ignore[arg-type]
+    return messages.CaptureScope(snapshots=selection)
+
+
+def looked_at(
+    plane: Reconciling, revision: str, scope: messages.CaptureScope, *, full: bool = False
+) -> bool:
+    """Whether a run looked at the table, which has a revision."""
+    job = plane.start(mode=messages.METADATA_ONLY, scope=scope, full_rescan=full)
+    plane.plan_connector(plane.lease().lease, ["sales.orders"], revision=revision)
+    if plane.job(job).state == messages.RJS_SUCCEEDED:
+        return False
+    plane.plan_table(plane.lease().lease, table_chunk("orders", [1]))
+    return True
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        (selected(all=True), selected(current=True)),
+        (selected(all=True), selected(latest_n=2)),
+        (selected(latest_n=3), selected(latest_n=2)),
+        (selected(all=True), selected(ids=messages.SnapshotIds(snapshot_ids=[1]))),
+        (selected(current=True), selected(ids=messages.SnapshotIds(snapshot_ids=[1]))),
+    ],
+)
+def test_a_narrower_run_doesnt_forget_what_a_wider_one_did(
+    plane: Reconciling, wide: messages.CaptureScope, narrow: messages.CaptureScope
+) -> None:
+    assert looked_at(plane, "v1", wide)
+    assert looked_at(plane, "v1", narrow, full=True)
+    assert not looked_at(plane, "v1", wide)
+    assert looked_at(plane, "v2", narrow)
+    assert looked_at(plane, "v2", wide), "of the new revision only the narrow part is there"
+
+
 def test_a_table_that_hasnt_changed_isnt_looked_at_again(plane: Reconciling) -> None:
-    everything = messages.CaptureScope(snapshots=messages.SnapshotSelection(all=True))
-
-    def run(revision: str, scope: messages.CaptureScope) -> bool:
-        """Whether the table was looked at."""
-        plane.start(mode=messages.METADATA_ONLY, scope=scope)
-        plane.plan_connector(plane.lease().lease, ["sales.orders"], revision=revision)
-        plane.spread()
-        if not plane.has_work():
-            return False
-        plane.world.stores.clock.advance(seconds=31)  # type: ignore[attr-defined]
-        plane.store.reclaim(10)
-        plane.world.stores.clock.advance(seconds=60)  # type: ignore[attr-defined]
-        plane.plan_table(plane.lease().lease, table_chunk("orders", [1]))
-        return True
-
-    current = messages.CaptureScope()
-    assert run("v1", current)
-    assert not run("v1", current)
-    assert run("v1", everything), "the history was never asked for"
-    assert not run("v1", current)
-    assert not run("v1", everything)
-    assert run("v2", everything)
+    current, everything = selected(current=True), selected(all=True)
+    assert looked_at(plane, "v1", current)
+    assert not looked_at(plane, "v1", current)
+    assert looked_at(plane, "v1", everything), "the history was never asked for"
+    assert not looked_at(plane, "v1", current)
+    assert not looked_at(plane, "v1", everything)
+    assert looked_at(plane, "v2", everything)

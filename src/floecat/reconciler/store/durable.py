@@ -313,6 +313,7 @@ def _take_report(tx: Transaction, job: StoredJob, report: Report) -> None:
     if report.payload is not None:
         job.payload.CopyFrom(report.payload)
     job.failures.extend(report.failures[:_MAX_FAILURES])
+    job.sightings.extend(report.sightings)
     for key, value in report.records.items():
         tx.put(key, value)
 
