@@ -7,6 +7,7 @@ Canonical job state:
     dedupe/{account} {fingerprint}              the active job of an identical request
     request/{account} {key}                     what a request was answered with
     result/{account}/{job} {result}             what a result was answered with
+    recorded/{account} {job}                    snapshots that its result has recorded so far
     gate/{account} {job}                        nothing below this job may run any more
     cancel/{slice} {account}/{job}              children that haven't been told yet
     roots/{account} {newest first}/{job}        root jobs
@@ -109,6 +110,10 @@ SCHEDULER: Final = Key("scheduler", "owner")
 
 def result(account: str, job_id: str, result_id: str) -> Key:
     return Key(f"result/{account}/{job_id}", result_id)
+
+
+def recorded(account: str, job_id: str) -> Key:
+    return Key(f"recorded/{account}", job_id)
 
 
 def gate(account: str, job_id: str) -> Key:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import pytest
 from tests.support.clock import FakeClock
 from tests.support.reconciling import Reconciling, table_chunk
 from typing_extensions import override
@@ -9,6 +10,7 @@ from typing_extensions import override
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import PlannedJob
+from floecat.errors import UnavailableError
 from floecat.reconciler.jobs import LeaseSelector, NewJob, Planned, Report, Succeeded
 from floecat.reconciler.store.durable import DurableReconcileJobStore
 from floecat.storage.blobs.memory import MemoryBlobStore
@@ -29,6 +31,31 @@ def test_a_cancelled_tree_counts_all_of_it(plane: Reconciling) -> None:
     counters = plane.job(root).counters
     assert (counters.jobs_total, counters.jobs_succeeded, counters.jobs_cancelled) == (31, 1, 30)
     assert (counters.tables_changed, counters.snapshots_processed) == (1, 2)
+
+
+def test_what_was_recorded_counts_though_the_service_died_before_it_said_so(
+    plane: Reconciling, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, ["sales.orders"])
+    many = list(range(1, 61))
+
+    def die(*_: object) -> None:
+        raise UnavailableError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DurableReconcileJobStore, "settle", die)
+        with pytest.raises(UnavailableError):
+            plane.plan_table(plane.lease().lease, table_chunk("orders", many))
+    clock.advance(seconds=31)
+    plane.store.reclaim(10)
+    clock.advance(seconds=60)
+    plane.plan_table(plane.lease().lease, table_chunk("orders", [*many, 61]))
+    counters = plane.job(root).counters
+    assert (counters.snapshots_processed, counters.tables_changed) == (61, 1)
+    assert not plane.problems()
+    again = plane.mirror("sales.orders", snapshots=[*many, 61], full=True)
+    assert plane.job(again).counters.snapshots_processed == 0
 
 
 class _Before(DelegatingKeyValueStore):

@@ -1,6 +1,7 @@
 """Results of workers: whole or not at all, once, and only under a live lease."""
 
 from collections.abc import Mapping
+from typing import BinaryIO
 
 import pytest
 from tests.support.clock import FakeClock
@@ -21,6 +22,8 @@ from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.statistics.statistics_pb2 import StatsTarget
 from floecat.errors import AbortedError, InvalidArgumentError, NotFoundError
 from floecat.reconciler.jobs import LeaseLostError
+from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.storage.blobs.port import BlobRef
 from floecat.storage.kv.port import Key
 
 RESULT = wire.SubmitLeasedPlanTableResultRequest
@@ -147,6 +150,26 @@ def test_a_snapshot_is_final_when_every_planned_file_is_covered(plane: Reconcili
     assert counters.stats_processed == 1
     assert counters.jobs_total == counters.jobs_succeeded == 6
     assert not plane.problems()
+
+
+def test_finalizing_may_take_longer_than_a_lease(
+    plane: Reconciling, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leased = snapshot_job(plane)
+    files = {f"g{number}": [f"f{number}"] for number in range(10)}
+    plane.plan_snapshot(leased, list(files.values()))
+    for _ in files:
+        group = plane.lease()
+        plane.execute(group, files[group.target.file_group_id])
+    opened = MemoryBlobStore.open
+
+    def slow(blobs: MemoryBlobStore, ref: BlobRef) -> BinaryIO:
+        clock.advance(seconds=6)
+        return opened(blobs, ref)
+
+    monkeypatch.setattr(MemoryBlobStore, "open", slow)
+    assert plane.finalizer.run_next()
+    assert finalized(plane, leased)
 
 
 def test_an_empty_snapshot_is_final_at_once(plane: Reconciling) -> None:

@@ -128,11 +128,11 @@ class _Accepted:
             yield from self._views(chunk.views)
 
     def mark_departures(self) -> None:
-        """After a full look at everything, what wasn't seen is gone."""
+        """Whoever lists everything has seen all there is: the rest is gone, full run or not."""
         scope = self.assignment.run.scope
         by_name = scope.namespaces or scope.tables or scope.views
         narrowed = by_name or scope.table_ids or scope.view_ids or scope.stats_requests
-        complete = self.assignment.run.full_rescan and not narrowed and not self.failures
+        complete = not narrowed and not self.failures
         if complete and self.assignment.run.mode != messages.CAPTURE_ONLY:
             self._departures.mark()
 

@@ -19,6 +19,7 @@ from floecat.catalog.timeline import timestamp_moment
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.jobs import Obsolete, Outcome, Planned, Report, Succeeded
 from floecat.reconciler.results.receiving import Received
+from floecat.reconciler.results.recorded import RecordedSnapshots
 from floecat.reconciler.results.table_contents import TableContents
 from floecat.reconciler.retention import kept
 from floecat.reconciler.selection import mirrored
@@ -64,6 +65,7 @@ class _Update:
         connector_id = self.assignment.job.connector_id
         self._mirroring = Mirroring(self.stores, self.assignment.caller, connector_id)
         self._source = self.assignment.task.relation.source
+        self._recorded = RecordedSnapshots(self.stores, self.assignment.job)
 
     def existing(self) -> Table | None:
         """The destination as it is, if it exists."""
@@ -90,7 +92,8 @@ class _Update:
         stored = self._mirroring.mirrors.find_table(self._source)
         before = stored.message if stored else self._create(spec)
         history = SnapshotHistory(self.stores, self.assignment.caller, before.resource_id.id)
-        recorded, dropped = self._update_history(history, before)
+        dropped = self._update_history(history, before)
+        recorded = self._recorded.count()
         _keep_current(spec, before, history)
         final = self._mirroring.put_table(self._source, spec, self.contents.columns)
         changed = stored is None or final.changed or recorded or dropped
@@ -107,13 +110,14 @@ class _Update:
         first.upstream.properties.pop(REVISION, None)
         return self._mirroring.put_table(self._source, first, self.contents.columns).relation
 
-    def _update_history(self, history: SnapshotHistory, before: Table) -> tuple[int, int]:
-        """How many snapshots were new, and how many had to go."""
+    def _update_history(self, history: SnapshotHistory, before: Table) -> int:
+        """Record what is new; how many snapshots had to go."""
         run, contents = self.assignment.run, self.contents
         limit = run.keep_snapshots if run.HasField("keep_snapshots") else None
         constraints = contents.constraints()
         if limit is None and not contents.is_complete:
-            return history.record(self._snapshots(before.resource_id), constraints), 0
+            history.record(self._snapshots(before.resource_id), constraints, self._recorded.more)
+            return 0
         known = dict(history.moments())
         sent = {_moment_of(snapshot): snapshot.snapshot_id for snapshot in contents.snapshots()}
         ordered = [snapshot_id for _, snapshot_id in sorted((known | sent).items())]
@@ -121,8 +125,8 @@ class _Update:
         current = contents.spec.current_snapshot_id
         wanted = kept(ordered, upstream, limit, [current] if current in ordered else [])
         new = (s for s in self._snapshots(before.resource_id) if s.snapshot_id in wanted)
-        recorded = history.record(new, constraints)
-        return recorded, history.drop(one for one in known.values() if one not in wanted)
+        history.record(new, constraints, self._recorded.more)
+        return history.drop(one for one in known.values() if one not in wanted)
 
     def _wanted(self) -> TableSpec:
         relation = self.assignment.task.relation
