@@ -334,6 +334,23 @@ def test_one_snapshot_says_nothing_about_the_others(cli: Cli, lake: Lake) -> Non
         cli("connector", "trigger", "lake", "--full", "--wait")
 
 
+def test_a_table_says_by_name_what_mirrors_it(cli: Cli, lake: Lake) -> None:
+    other = Lake(lake.folder)
+    other.add("ops.logs")
+    connect(cli, "short-lived", other.uri)
+    cli("connector", "trigger", "short-lived", "--wait")
+    assert cli("table", "get", "short-lived.ops.logs").fields["connector"] == "short-lived"
+    shown = cli("table", "get", "short-lived.ops.logs", "--json").json
+    connector_id = shown["table"]["upstream"]["connector_id"]["id"]
+    assert (
+        connector_id
+        == cli("connector", "get", "short-lived", "--json").json["connector"]["resource_id"]["id"]
+    )
+    cli("connector", "delete", "short-lived")
+    left = cli("table", "get", "short-lived.ops.logs").fields
+    assert left["connector"] == f"{connector_id} (deleted)"
+
+
 def test_what_is_gone_isnt_what_was_meant(cli: Cli, lake: Lake) -> None:
     lake.add("ops.passing")
     cli("connector", "trigger", "lake", "--wait")
