@@ -45,6 +45,7 @@ from floecat.reconciler.upkeep import Upkeep
 from floecat.reconciliation import open_reconciliation
 from floecat.service.accounts import AccountHandlers
 from floecat.service.catalogs import CatalogHandlers
+from floecat.service.clocks import check_clock
 from floecat.service.connectors import ConnectorHandlers
 from floecat.service.constraints import ConstraintsHandlers
 from floecat.service.directory import DirectoryHandlers
@@ -87,6 +88,7 @@ class Floecat:
         )
         with ExitStack() as opened:
             stores = open_stores(settings, opened)
+            check_clock(stores.kv, stores.clock)
             default_account_id = ensure_defaults(stores)
             registry = CollectorRegistry()
             around = Surroundings(
