@@ -37,6 +37,7 @@ class TablePlans:
     def accept(self, received: Received) -> tuple[Outcome, Report]:
         """Bring the destination up to date; its snapshots to capture are the children."""
         assignment = self._assignments.get(received.lease, messages.PLAN_TABLE)
+        self._assignments.require_connector(assignment)
         contents = TableContents(received.pieces)
         update = _Update(assignment, self._assignments.fenced(received.lease), contents)
         if assignment.run.mode == messages.CAPTURE_ONLY:
