@@ -18,6 +18,8 @@ from floecat.clock import utc_now
 from floecat.errors import FailedPreconditionError, NotFoundError
 from floecat.outside import open_outside
 from floecat.reconciler.consistency import QueueCheck
+from floecat.reconciler.leftovers import ReconcilerSweep
+from floecat.reconciler.store.opening import JobStoreContext, open_job_store
 from floecat.security.secrets.local import forget_secrets
 from floecat.settings.model import KeyValueBackend, Settings
 from floecat.storage.backup import Backup, EmbeddedStore, back_up
@@ -60,7 +62,9 @@ def find_inconsistencies(settings: Settings) -> Iterator[Finding]:
 def finish_deletions(settings: Settings) -> None:
     """Remove now what is deleted for everyone, instead of in the background."""
     with opened_stores(settings) as stores:
-        Sweeper(stores).sweep_all()
+        context = JobStoreContext(kv=stores.kv, blobs=stores.blobs)
+        jobs = open_job_store(settings.reconciler.job_store.backend, context)
+        Sweeper(stores, [ReconcilerSweep(stores.kv, jobs)]).sweep_all()
 
 
 def collect_garbage(settings: Settings, grace: timedelta, *, dry_run: bool) -> GarbageReport:

@@ -1,7 +1,7 @@
 """The one module that knows every part and wires them into a service."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -31,7 +31,7 @@ from floecat.catalog.directory import Directory
 from floecat.catalog.namespaces import NamespaceRepository
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.snapshots import SnapshotRepository
-from floecat.catalog.sweeps import Sweeper
+from floecat.catalog.sweeps import Dependents, Sweeper
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.uploads import AttachmentUploads
 from floecat.catalog.views import ViewRepository
@@ -41,10 +41,12 @@ from floecat.errors import (
     UnavailableError,
 )
 from floecat.outside import Outside, open_outside
+from floecat.reconciler.leftovers import ReconcilerSweep
 from floecat.reconciler.upkeep import Upkeep
 from floecat.reconciliation import open_reconciliation
 from floecat.service.accounts import AccountHandlers
 from floecat.service.catalogs import CatalogHandlers
+from floecat.service.clocks import check_clock
 from floecat.service.connectors import ConnectorHandlers
 from floecat.service.constraints import ConstraintsHandlers
 from floecat.service.directory import DirectoryHandlers
@@ -84,6 +86,7 @@ class Floecat:
         )
         with ExitStack() as opened:
             stores = open_stores(settings, opened)
+            check_clock(stores.kv, stores.clock)
             default_account_id = ensure_defaults(stores)
             registry = CollectorRegistry()
             around = Surroundings(
@@ -96,7 +99,7 @@ class Floecat:
             served = services(stores, outside, settings.reconciler)
             self._upkeep = served.upkeep
             self._server = Server(_server_config(settings), served.handlers, around)
-            self._maintenance = Maintenance(Sweeper(stores), stores.kv)
+            self._maintenance = Maintenance(Sweeper(stores, served.dependents), stores.kv)
             serve_metrics(settings.server.metrics_address, registry, opened)
             self._opened = opened.pop_all()
         self.port = self._server.port
@@ -148,6 +151,8 @@ class Services:
 
     handlers: Mapping[ServiceDescriptor, object]
     upkeep: Upkeep
+    dependents: Sequence[Dependents]
+    """What goes when accounts and connectors do."""
 
 
 def services(
@@ -179,7 +184,11 @@ def services(
         module.DESCRIPTOR.services_by_name[name]: handler
         for (module, name), handler in by_module.items()
     }
-    return Services({**catalog, **reconciliation.handlers}, reconciliation.upkeep)
+    return Services(
+        {**catalog, **reconciliation.handlers},
+        reconciliation.upkeep,
+        [ReconcilerSweep(stores.kv, reconciliation.store)],
+    )
 
 
 def ensure_defaults(stores: CatalogStores) -> str:

@@ -256,3 +256,110 @@ def test_mistakes_are_explained(cli: Cli, arguments: tuple[str, ...], code: int,
 @pytest.mark.parametrize("command", ["trigger", "job", "jobs", "tree", "cancel", "settings"])
 def test_help_has_an_example(cli: Cli, command: str) -> None:
     assert f"Example: floecat connector {command}" in cli("connector", command, "--help").out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (
+            ["--table", "sales.ordrs"],
+            1,
+            "there is no table sales.ordrs upstream; did you mean sales.orders?",
+        ),
+        (
+            ["--table", "sale.orders"],
+            1,
+            "there is no namespace sale upstream, for sale.orders; did you mean sales?",
+        ),
+        (
+            ["--table", "sales.orders", "--table", "sales.itms"],
+            8,
+            "there is no table sales.itms upstream; did you mean sales.items?",
+        ),
+        (["--view", "sales.totals"], 1, "there is no view sales.totals upstream"),
+        (
+            ["--namespace", "sale"],
+            1,
+            "there is no namespace sale upstream; did you mean sales?",
+        ),
+        (
+            ["--namespace", "ops", "--namespace", "sale"],
+            8,
+            "there is no namespace sale upstream; did you mean sales?",
+        ),
+        (["--snapshot", "12"], 8, "no table of this run has the snapshot 12"),
+        (["--snapshot", "12", "--full"], 8, "no table of this run has the snapshot 12"),
+        (
+            ["--column", "nam", "--full"],
+            8,
+            "no table of this run has the column nam; did you mean name?",
+        ),
+        (
+            ["--column", "nam", "--column", "id"],
+            8,
+            "no table of this run has the column nam; did you mean name?",
+        ),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_no_success(
+    cli: Cli, options: list[str], code: int, told: str
+) -> None:
+    cli("connector", "trigger", "lake", "--all", "--wait")
+    ran = cli.run("connector", "trigger", "lake", "--wait", *options)
+    assert ran.code == code
+    assert told in ran.out + ran.err
+    assert "did you mean id" not in ran.out + ran.err
+
+
+def test_captures_of_what_isnt_mirrored_are_no_work_but_are_told(cli: Cli) -> None:
+    options = ["--mode", "capture-only", "--table", "sales.ordrs"]
+    ran = cli("connector", "trigger", "lake", "--wait", *options)
+    assert "not mirrored, so there is nothing to capture for: sales.ordrs" in ran.out
+
+
+def test_one_snapshot_says_nothing_about_the_others(cli: Cli, lake: Lake) -> None:
+    lake.add("ops.history", snapshots=3)
+    try:
+        [first, *_] = lake.catalog.load_table("ops.history").snapshots()
+        one = ["--snapshot", str(first.snapshot_id), "--table", "ops.history"]
+        cli("connector", "trigger", "lake", "--wait", *one)
+        assert len(cli("snapshot", "list", "lake.ops.history").rows) == 1
+        cli("connector", "trigger", "lake", "--all", "--wait")
+        assert len(cli("snapshot", "list", "lake.ops.history").rows) == 3
+        cli("connector", "trigger", "lake", "--wait", *one)
+        ran = cli("connector", "trigger", "lake", "--all", "--wait")
+        assert "1 job (1 done)" in ran.out, "nothing has changed"
+    finally:
+        lake.catalog.drop_table("ops.history")
+        cli("connector", "trigger", "lake", "--full", "--wait")
+
+
+def test_a_table_says_by_name_what_mirrors_it(cli: Cli, lake: Lake) -> None:
+    other = Lake(lake.folder)
+    other.add("ops.logs")
+    connect(cli, "short-lived", other.uri)
+    cli("connector", "trigger", "short-lived", "--wait")
+    assert cli("table", "get", "short-lived.ops.logs").fields["connector"] == "short-lived"
+    shown = cli("table", "get", "short-lived.ops.logs", "--json").json
+    connector_id = shown["table"]["upstream"]["connector_id"]["id"]
+    assert (
+        connector_id
+        == cli("connector", "get", "short-lived", "--json").json["connector"]["resource_id"]["id"]
+    )
+    cli("connector", "delete", "short-lived")
+    left = cli("table", "get", "short-lived.ops.logs").fields
+    assert left["connector"] == f"{connector_id} (deleted)"
+
+
+def test_what_is_gone_isnt_what_was_meant(cli: Cli, lake: Lake) -> None:
+    lake.add("ops.passing")
+    cli("connector", "trigger", "lake", "--wait")
+    lake.catalog.drop_table("ops.passing")
+    cli("connector", "trigger", "lake", "--full", "--wait")
+    ran = cli.run("table", "get", "lake.ops.passing")
+    assert ran.code == 3
+    assert "lake.ops.passing is gone: its upstream doesn't have it any more, since 20" in ran.err
+    near = cli.run("table", "get", "lake.ops.pasing")
+    assert near.code == 3
+    assert "there is no table or view lake.ops.pasing" in near.err
+    assert "did you mean" not in near.err

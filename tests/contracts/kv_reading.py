@@ -1,6 +1,7 @@
 """Reading, scanning, dumping: what every KeyValueStore shows, and in which order."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 from tests.contracts.kv_records import (
@@ -13,6 +14,7 @@ from tests.contracts.kv_records import (
     version_of,
 )
 
+from floecat.clock import utc_now
 from floecat.storage.kv.port import (
     ABSENT,
     ANY,
@@ -33,6 +35,13 @@ class ReadingContract:
         assert record is not None
         assert (record.key, record.value, record.expires_at) == (key("a"), b"one", None)
         assert 0 <= record.version < 2**63
+
+    def test_a_server_tells_its_time(self, store: KeyValueStore) -> None:
+        before = utc_now()
+        told = store.server_time()
+        if told is not None:  # its server runs beside the test, by the same clock
+            assert before - told.precision <= told.moment <= utc_now()
+            assert told.precision <= timedelta(seconds=1)
 
     def test_nothing_is_read_where_nothing_was_written(self, store: KeyValueStore) -> None:
         assert store.get(key("a")) is None

@@ -101,6 +101,22 @@ MUTANTS = [
         Settlement, "_tell_parent", "parent.kind in _STRICT and child.state != SUCCEEDED", "False",
     ),
     Mutant(
+        "a snapshot goes on without a group that is gone",
+        Settlement, "_tell_parent", "child.outcome_reason == messages.JOR_OBSOLETE", "False",
+    ),
+    Mutant(
+        "what is left of an obsolete snapshot goes on",
+        Settlement, "end", " or reason == messages.JOR_OBSOLETE", "",
+    ),
+    Mutant(
+        "what ends after its parent isn't counted",
+        Settlement, "_tell_parent", "self._add_late(tx, parent, done)", "pass",
+    ),
+    Mutant(
+        "a run that has ended stays active",
+        Settlement, "_end_tree", "tx.delete(keys.active(job))", "pass",
+    ),
+    Mutant(
         "the barrier runs before its siblings",
         Settlement, "may_run", "return not waits or parent.open_slices == 0", "return True",
     ),

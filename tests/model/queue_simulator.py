@@ -136,6 +136,7 @@ class Simulation:
             task=b"",
             execution_policy=policy,
             fingerprint=self.random.choice(["", "same"]),
+            connector_id=self.random.choice(["lake", "pond"]),
         )
         done = self.store.enqueue(new)
         self.acknowledged.add((new.account_id, done.job_id))
@@ -362,7 +363,7 @@ def check_outcomes(jobs: "Jobs") -> None:
         states = [child.state for child in children if child is not None]
         fine = [state for state in states if state == SUCCEEDED]
         if job.kind == messages.PLAN_SNAPSHOT:
-            assert (job.state == SUCCEEDED) == (len(fine) == len(states))
+            check_snapshot_outcome(job, [child for child in children if child is not None])
         elif job.state == FAILED:
             assert not fine, "something below it succeeded"
         else:
@@ -374,21 +375,35 @@ def check_outcomes(jobs: "Jobs") -> None:
             assert (job.outcome_reason == messages.JOR_DEGRADED) == degraded
 
 
+def check_snapshot_outcome(job: StoredJob, children: list[StoredJob]) -> None:
+    """All of it, or nothing; and nothing is no failure if a part of it is gone."""
+    whole = all(child.outcome_reason == messages.JOR_DONE for child in children)
+    assert (job.outcome_reason == messages.JOR_DONE) == whole
+    if job.outcome_reason == messages.JOR_OBSOLETE:
+        assert job.state == SUCCEEDED
+        gone = [child for child in children if child.outcome_reason == messages.JOR_OBSOLETE]
+        assert job.message in {child.message for child in gone}
+    elif not whole:
+        assert job.state == FAILED
+        assert any(child.state in {FAILED, CANCELLED} for child in children)
+
+
 def check_sums(simulation: "Simulation") -> None:
     """What a root says that was done is what the jobs of its tree did."""
     trees: dict[tuple[str, str], list[StoredJob]] = defaultdict(list)
     for job in simulation.jobs().values():
         trees[job.account_id, job.ancestors[-1] if job.ancestors else job.job_id].append(job)
     for (account, root_id), tree in trees.items():
-        if any(job.state == CANCELLED for job in tree):
-            continue  # what ends behind its parent's back isn't counted any more
         root = simulation.store.get(account, root_id)
         counters = ended(root, simulation.store.reading.sums(root)).counters
         skipped = [job for job in tree if job.outcome_reason == messages.JOR_OBSOLETE]
         failed = [job for job in tree if job.state == FAILED]
         assert counters.jobs_total == len(tree)
+        cancelled = [job for job in tree if job.state == CANCELLED]
         assert (counters.jobs_failed, counters.jobs_skipped) == (len(failed), len(skipped))
-        assert counters.jobs_succeeded == len(tree) - len(failed) - len(skipped)
+        assert counters.jobs_cancelled == len(cancelled)
+        others = len(failed) + len(skipped) + len(cancelled)
+        assert counters.jobs_succeeded == len(tree) - others
 
 
 Rows = dict[str, list[Record]]
@@ -409,6 +424,9 @@ def check_queue(rows: Rows, jobs: Jobs) -> None:
             assert (keys.ready(job) in ready) != (bool(job.lane) and keys.parked(job) in parked)
         if keys.ready(job) in ready and job.state == QUEUED:
             assert keys.turn(job) in turns
+    runs = {keys.active(job) for job in jobs.values() if not job.ancestors}
+    over = {keys.active(job) for job in jobs.values() if job.state in TERMINAL}
+    assert {record.key for record in rows["active"]} == runs - over
     for record in rows["dedupe"]:
         account = record.key.partition.split("/")[1]
         assert jobs[account, record.value.decode()].state not in TERMINAL
@@ -485,3 +503,4 @@ def check_parents(rows: Rows, jobs: Jobs) -> None:
         assert alive or (job.has_barrier and (last is None or last.state not in TERMINAL))
         if job.kind == messages.PLAN_SNAPSHOT:
             assert not any(child.state in {FAILED, CANCELLED} for child in made)
+            assert not any(child.outcome_reason == messages.JOR_OBSOLETE for child in made)

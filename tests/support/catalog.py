@@ -83,9 +83,9 @@ class World:
     requests: dict[str, type[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        by_descriptor: dict[ServiceDescriptor, object] = dict(
-            services(self.stores, outside(self.stores, self.guard)).handlers
-        )
+        served = services(self.stores, outside(self.stores, self.guard))
+        by_descriptor: dict[ServiceDescriptor, object] = dict(served.handlers)
+        self.dependents = served.dependents
         self.requests = {
             f"{service.name}/{method.name}": GetMessageClass(method.input_type)
             for service in by_descriptor
@@ -166,7 +166,7 @@ class World:
         return cast("Snapshot", self.call("SnapshotService/CreateSnapshot", request).snapshot)
 
     def sweep(self) -> None:
-        Sweeper(self.stores).sweep_all()
+        Sweeper(self.stores, self.dependents).sweep_all()
 
     def findings(self) -> list[Finding]:
         return list(ConsistencyCheck(self.stores).run())

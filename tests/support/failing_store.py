@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from floecat.errors import UnavailableError
 from floecat.storage.blobs.port import BlobRef, BlobStore, BlobWriter
-from floecat.storage.kv.port import Key, KeyValueStore, Operation, Record
+from floecat.storage.kv.port import Key, KeyValueStore, Operation, Record, ServerTime
 
 T = TypeVar("T")
 
@@ -123,6 +123,9 @@ class FailingKeyValueStore:
 
     def dump(self, after: Key | None = None) -> Iterator[Record]:
         return self._store.dump(after)
+
+    def server_time(self) -> ServerTime | None:
+        return self._store.server_time()
 
     def sweep(self, limit: int) -> int:
         return self._store.sweep(limit)

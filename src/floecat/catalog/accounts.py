@@ -31,7 +31,7 @@ from floecat.errors import (
     InvalidArgumentError,
     PermissionDeniedError,
 )
-from floecat.storage.kv.port import ABSENT, Key, Put
+from floecat.storage.kv.port import ABSENT, ANY, Key, Operation, Put
 
 
 class AccountRules(ResourceRules[Account, AccountSpec]):
@@ -52,6 +52,9 @@ class AccountRules(ResourceRules[Account, AccountSpec]):
 
     def child_partitions(self, account: str, identifier: str) -> Sequence[str]:
         return [keys.catalogs(identifier), keys.connectors(identifier)]
+
+    def removed(self, account: str, message: Account) -> tuple[Operation, ...]:
+        return (Put(keys.sweep(account, self.kind, message.resource_id.id), b"", ANY),)
 
     def check(self, caller: Caller, spec: AccountSpec) -> None:
         if _looks_like_id(spec.display_name.strip()):

@@ -29,7 +29,7 @@ from floecat.catalog.specs import ConnectorChecks
 from floecat.connectors.opening import ConnectorOpener
 from floecat.connectors.spi.mapper import KIND_NAMES, kind_of
 from floecat.security.secrets.port import SecretInfo, SecretsStore
-from floecat.storage.kv.port import Operation
+from floecat.storage.kv.port import ANY, Operation, Put
 
 
 class ConnectorRules(ResourceRules[Connector, ConnectorSpec]):
@@ -73,7 +73,8 @@ class ConnectorRules(ResourceRules[Connector, ConnectorSpec]):
         return public, kept
 
     def removed(self, account: str, message: Connector) -> tuple[Operation, ...]:
-        return self._seal.removed(account, message.auth)
+        sweep = Put(keys.sweep(account, self.kind, message.resource_id.id), b"", ANY)
+        return (*self._seal.removed(account, message.auth), sweep)
 
     def spec_of(self, message: Connector, home: Home) -> ConnectorSpec:
         """Whoever changes a connector in error is mending it: the next run says if that worked."""

@@ -1,7 +1,7 @@
 """A table's history as an upstream tells it: many snapshots at once, each with its constraints."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from ai.floedb.floecat.catalog.constraints_pb2 import TableConstraints
 from ai.floedb.floecat.catalog.snapshot_pb2 import DeleteSnapshotRequest, Snapshot, SnapshotSpec
@@ -23,6 +23,14 @@ _PER_COMMIT: Final = 24
 _BYTES_PER_COMMIT: Final = 1024 * 1024
 _ATTEMPTS: Final = 64
 _PAGE: Final = 500
+
+
+Tally: TypeAlias = Callable[[int], Sequence[Operation]]
+"""What to write down with so many snapshots, if that is to survive whatever comes after."""
+
+
+def _no_tally(_recorded: int) -> Sequence[Operation]:
+    return ()
 
 
 class _Prepared(NamedTuple):
@@ -66,19 +74,22 @@ class SnapshotHistory:
         return self._stores.kv.get(record) is not None
 
     def record(
-        self, specs: Iterable[SnapshotSpec], constraints: Mapping[int, TableConstraints]
+        self,
+        specs: Iterable[SnapshotSpec],
+        constraints: Mapping[int, TableConstraints],
+        tally: Tally = _no_tally,
     ) -> int:
-        """Record what isn't there yet; how many that were."""
+        """Record what isn't there yet; how many that were. Each commit has its tally in it."""
         recorded = 0
         page: list[_Prepared] = []
         for spec in specs:
             prepared = self._prepared(spec, constraints.get(spec.snapshot_id))
             size = prepared.size + sum(other.size for other in page)
             if page and (len(page) == _PER_COMMIT or size > _BYTES_PER_COMMIT):
-                recorded += self._commit(page)
+                recorded += self._commit(page, tally)
                 page = []
             page.append(prepared)
-        return recorded + (self._commit(page) if page else 0)
+        return recorded + (self._commit(page, tally) if page else 0)
 
     def drop(self, snapshot_ids: Iterable[int]) -> int:
         """Remove snapshots with what belongs to them; how many there were."""
@@ -118,7 +129,7 @@ class SnapshotHistory:
         value = self._stores.codec.encode(account, bundle, first_meta(bundle, self._stores.now()))
         return Put(Key(keys.constraints(account, self._table.id), at), value, ANY)
 
-    def _commit(self, page: Sequence[_Prepared]) -> int:
+    def _commit(self, page: Sequence[_Prepared], tally: Tally) -> int:
         """Commit those that aren't there; again if somebody came between."""
         for _ in range(_ATTEMPTS):
             table = self._tables.get(self._caller, self._table)
@@ -127,7 +138,8 @@ class SnapshotHistory:
                 return 0
             parent = (common_pb2.RK_TABLE, self._table.id, table.version)
             try:
-                self._stores.kv.commit(self._operations(missing, parent))
+                counted = tally(len(missing))
+                self._stores.kv.commit([*self._operations(missing, parent), *counted])
             except ConflictError:
                 continue
             return len(missing)

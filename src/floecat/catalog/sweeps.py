@@ -14,7 +14,16 @@ from floecat.catalog.children import find_childless
 from floecat.catalog.kinds import KINDS_BY_NAME, MESSAGE_TYPES, Kind
 from floecat.catalog.records import CatalogStores, Records
 from floecat.errors import ConflictError
-from floecat.storage.kv.port import ANY, Delete, Key, KeyValueStore, Operation, Put, Record
+from floecat.storage.kv.port import (
+    ANY,
+    MAX_OPERATIONS,
+    Delete,
+    Key,
+    KeyValueStore,
+    Operation,
+    Put,
+    Record,
+)
 
 _PAGE: Final = 16
 """Children per commit: a few operations and up to 64 KiB each, within a commit's limits."""
@@ -24,10 +33,10 @@ _CHILDLESS: Final = frozenset({common_pb2.RK_VIEW, common_pb2.RK_CONNECTOR})
 """Nothing lies below them, so hiding one is deleting it."""
 
 
-class TableDependents(Protocol):
-    """Something that is attached to tables and goes with them."""
+class Dependents(Protocol):
+    """Something that is attached to resources and goes with them."""
 
-    def sweep_table(self, account: str, table_id: str) -> bool:
+    def sweep(self, account: str, kind: Kind, identifier: str) -> bool:
         """Remove a page of what is attached; whether nothing is left. Restartable."""
         ...
 
@@ -38,8 +47,11 @@ class SnapshotSweep:
     def __init__(self, kv: KeyValueStore) -> None:
         self._kv = kv
 
-    def sweep_table(self, account: str, table_id: str) -> bool:
+    def sweep(self, account: str, kind: Kind, identifier: str) -> bool:
         """Remove a page of snapshots."""
+        return kind != common_pb2.RK_TABLE or self._sweep_table(account, identifier)
+
+    def _sweep_table(self, account: str, table_id: str) -> bool:
         moments = self._kv.scan(keys.timeline(account, table_id), limit=_PAGE)
         operations: list[Operation] = []
         for moment in moments:
@@ -54,13 +66,32 @@ class SnapshotSweep:
         return len(moments) < _PAGE
 
 
+class MirrorSweep:
+    """Removes what is known of a deleted connector's relations. What mirrored them stays."""
+
+    def __init__(self, kv: KeyValueStore) -> None:
+        self._kv = kv
+
+    def sweep(self, account: str, kind: Kind, identifier: str) -> bool:
+        """Remove a page of rows."""
+        if kind != common_pb2.RK_CONNECTOR:
+            return True
+        rows = self._kv.scan(keys.mirrors(account, identifier), limit=MAX_OPERATIONS)
+        self._kv.commit([Delete(row.key, ANY) for row in rows])
+        return len(rows) < MAX_OPERATIONS
+
+
 class Sweeper:
     """Works off the sweep rows. Any number may run at once; each page is one commit."""
 
-    def __init__(self, stores: CatalogStores, dependents: Sequence[TableDependents] = ()) -> None:
+    def __init__(self, stores: CatalogStores, dependents: Sequence[Dependents] = ()) -> None:
         self._kv = stores.kv
         self._records = {k: Records(stores, k, message) for k, message in MESSAGE_TYPES.items()}
-        self._dependents = (SnapshotSweep(stores.kv), *dependents)
+        self._dependents: tuple[Dependents, ...] = (
+            SnapshotSweep(stores.kv),
+            MirrorSweep(stores.kv),
+            *dependents,
+        )
 
     def sweep(self) -> int:
         """Take one step on every row there is; how many rows are left."""
@@ -90,13 +121,15 @@ class Sweeper:
     def _step(self, row: Key, account: str, kind: Kind, identifier: str) -> bool:
         stored = self._records[kind].find(account, identifier)
         if stored is None:
+            if not self._detach(account, kind, identifier):
+                return False
             self._kv.commit([Delete(row, ANY)])
             return True
         children = _child_partitions(account, kind, identifier)
         for child_kind, partition in children:
             if self._hide_page(account, child_kind, partition):
                 return False
-        if kind == common_pb2.RK_TABLE and not self._detach(account, identifier):
+        if not self._detach(account, kind, identifier):
             return False
         partitions = [partition for _, partition in children]
         guards = find_childless(self._kv, account, identifier, partitions)
@@ -106,8 +139,8 @@ class Sweeper:
         self._kv.commit([record, *guards, Delete(row, ANY)])
         return True
 
-    def _detach(self, account: str, table_id: str) -> bool:
-        done = [dependent.sweep_table(account, table_id) for dependent in self._dependents]
+    def _detach(self, account: str, kind: Kind, identifier: str) -> bool:
+        done = [dependent.sweep(account, kind, identifier) for dependent in self._dependents]
         return all(done)
 
     def _hide_page(self, account: str, kind: Kind, partition: str) -> bool:
@@ -126,6 +159,8 @@ class Sweeper:
         stored = self._records[kind].find(account, identifier)
         if stored is not None and kind in _CHILDLESS:
             operations.append(Delete(keys.resource(account, kind, identifier), stored.version))
+            if kind == common_pb2.RK_CONNECTOR:
+                operations.append(Put(keys.sweep(account, kind, identifier), b"", ANY))
         elif stored is not None:
             operations.append(self._records[kind].mark_deleting(account, stored))
             operations.append(Put(keys.sweep(account, kind, identifier), b"", ANY))

@@ -7,7 +7,7 @@ from ai.floedb.floecat.account.account_pb2 import GetAccountRequest, ListAccount
 from ai.floedb.floecat.catalog import directory_pb2 as directory
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest, ResourceId
-from ai.floedb.floecat.connector.connector_pb2 import ListConnectorsRequest
+from ai.floedb.floecat.connector.connector_pb2 import GetConnectorRequest, ListConnectorsRequest
 from floecat.cli.inputs import single_name
 from floecat.cli.pages import fetch_all
 from floecat.cli.suggestions import Suggestions, near
@@ -19,7 +19,7 @@ from floecat.client.names import (
     parse_relation,
     parts_of,
 )
-from floecat.errors import InvalidArgumentError, NotFoundError
+from floecat.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +80,19 @@ class Addresses:
                 return connector.resource_id
         close = near(name, [connector.display_name for connector in connectors])
         raise NotFoundError(f"there is no connector {text}{close}")
+
+    def connector_name(self, connector_id: ResourceId) -> str:
+        """What a connector is called; its id if nobody can tell any more."""
+        if not connector_id.id:
+            return ""
+        request = GetConnectorRequest(connector_id=connector_id)
+        try:
+            found = self._clients.connectors.GetConnector(request).connector
+            return format_name([found.display_name])
+        except NotFoundError:
+            return f"{connector_id.id} (deleted)"
+        except PermissionDeniedError:
+            return connector_id.id
 
     def connector_names(self) -> dict[str, str]:
         """What connectors are called, by their ids."""

@@ -91,11 +91,11 @@ def partition_text(table: Table) -> str:
     return ""
 
 
-def upstream_fields(upstream: UpstreamRef) -> dict[str, str]:
-    """Where a mirrored relation comes from."""
+def upstream_fields(upstream: UpstreamRef, connector: str) -> dict[str, str]:
+    """Where a mirrored relation comes from, and through which connector."""
     name = ".".join([*upstream.namespace_path, upstream.table_display_name])
     return {
         "upstream": f"{name} at {upstream.uri}" if upstream.uri else name,
-        "connector": upstream.connector_id.id,
+        "connector": connector,
         "upstream state": enum_word(UpstreamState.Name(upstream.state)),
     }

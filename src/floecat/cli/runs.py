@@ -283,7 +283,8 @@ def _drawn(node: ReconcileJobNode) -> "Tree":
     job = node.job
     label = visible_text(f"{job_text(job)} ")
     label.append(state_text(job), style=STYLES.get(job.state, "dim"))
-    if job.message and job.state != reconciler_pb2.RJS_SUCCEEDED:
+    is_skipped = job.outcome_reason == reconciler_pb2.JOR_OBSOLETE
+    if job.message and (is_skipped or job.state != reconciler_pb2.RJS_SUCCEEDED):
         label.append_text(visible_text(f"  {job.message}", "dim"))
     drawn = Tree(label, guide_style="dim")
     drawn.children.extend(_drawn(child) for child in node.children)

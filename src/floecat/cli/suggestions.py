@@ -1,17 +1,18 @@
 """Where a name stops leading anywhere, and what may have been meant. Asked only after a failure."""
 
-import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ai.floedb.floecat.catalog import directory_pb2 as directory
 from ai.floedb.floecat.catalog.catalog_pb2 import ListCatalogsRequest
 from ai.floedb.floecat.catalog.namespace_pb2 import ListNamespacesRequest
-from ai.floedb.floecat.catalog.table_pb2 import ListTablesRequest
-from ai.floedb.floecat.catalog.view_pb2 import ListViewsRequest
+from ai.floedb.floecat.catalog.table_pb2 import US_GONE, ListTablesRequest, Table
+from ai.floedb.floecat.catalog.view_pb2 import ListViewsRequest, View
 from ai.floedb.floecat.common.common_pb2 import NameRef, PageRequest, ResourceId
+from floecat.cli.descriptions import in_full
 from floecat.client.names import format_name
 from floecat.errors import NotFoundError
+from floecat.spelling import nearest
 
 if TYPE_CHECKING:
     from floecat.client.clients import GrpcClients
@@ -22,11 +23,8 @@ _SIBLINGS: Final = 1000
 
 def near(name: str, names: Sequence[str], above: Sequence[str] = ()) -> str:
     """The end of a message: the sibling that is spelled most alike, if one is."""
-    by_folded = {candidate.casefold(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
-    if not close:
-        return ""
-    return f"; did you mean {format_name([*above, by_folded[close[0]]])}?"
+    close = nearest(name, names)
+    return f"; did you mean {format_name([*above, close])}?" if close else ""
 
 
 class Suggestions:
@@ -50,8 +48,21 @@ class Suggestions:
                 return _missing(kind, parts, depth, self._folders(above, depth))
             above = found
         if relation and above is not None:
-            return _missing(relation, parts, len(parts), self._relations(above))
+            return self._missing_relation(relation, parts, above)
         return None
+
+    def _missing_relation(
+        self, relation: str, parts: Sequence[str], namespace: ResourceId
+    ) -> NotFoundError:
+        siblings = self._relations(namespace)
+        for sibling in siblings:
+            if sibling.display_name == parts[-1] and sibling.upstream.state == US_GONE:
+                return NotFoundError(
+                    f"{format_name(parts)} is gone: its upstream doesn't have it any more, since "
+                    f"{in_full(sibling.upstream.gone_since)}"
+                )
+        present = [one.display_name for one in siblings if one.upstream.state != US_GONE]
+        return _missing(relation, parts, len(parts), present)
 
     def _find_folder(self, parts: Sequence[str]) -> ResourceId | None:
         name = NameRef(catalog=parts[0], path=parts[1:])
@@ -77,14 +88,14 @@ class Suggestions:
         found = self._clients.namespaces.ListNamespaces(request).namespaces
         return [namespace.display_name for namespace in found]
 
-    def _relations(self, namespace: ResourceId) -> list[str]:
+    def _relations(self, namespace: ResourceId) -> list[Table | View]:
         tables = self._clients.tables.ListTables(
             ListTablesRequest(namespace_id=namespace, page=self._page)
         )
         views = self._clients.views.ListViews(
             ListViewsRequest(namespace_id=namespace, page=self._page)
         )
-        return [*(t.display_name for t in tables.tables), *(v.display_name for v in views.views)]
+        return [*tables.tables, *views.views]
 
 
 def _missing(kind: str, parts: Sequence[str], depth: int, siblings: list[str]) -> NotFoundError:

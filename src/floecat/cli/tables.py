@@ -133,10 +133,11 @@ def get(context: typer.Context, name: options.TableName, as_json: options.JsonFl
     with connected(context) as connection:
         resource_id = connection.addresses.table(name)
         found = TABLE.get(connection.clients, resource_id)
+        if as_json:
+            print_message(found)
+            return
         full_name = connection.addresses.full_name(name, resource_id)
-    if as_json:
-        print_message(found)
-        return
+        connector = connection.addresses.connector_name(found.table.upstream.connector_id)
     table = found.table
     snapshot = str(table.current_snapshot_id) if table.HasField("current_snapshot_id") else ""
     print_fields(
@@ -148,7 +149,7 @@ def get(context: typer.Context, name: options.TableName, as_json: options.JsonFl
             "snapshot": snapshot,
             "columns": column_lines(table.schema_json),
             "partitioned by": partition_text(table),
-            **upstream_fields(table.upstream),
+            **upstream_fields(table.upstream, connector),
             **meta_fields(found.meta),
             "properties": pair_lines(table.properties),
         }

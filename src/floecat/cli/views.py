@@ -115,10 +115,11 @@ def get(context: typer.Context, name: options.ViewName, as_json: options.JsonFla
     with connected(context) as connection:
         resource_id = connection.addresses.view(name)
         found = VIEW.get(connection.clients, resource_id)
+        if as_json:
+            print_message(found)
+            return
         full_name = connection.addresses.full_name(name, resource_id)
-    if as_json:
-        print_message(found)
-        return
+        connector = connection.addresses.connector_name(found.view.upstream.connector_id)
     view = found.view
     print_fields(
         {
@@ -127,7 +128,7 @@ def get(context: typer.Context, name: options.ViewName, as_json: options.JsonFla
             **{f"sql ({d.dialect})": d.sql.strip().splitlines() for d in view.sql_definitions},
             "reads": [format_name(parts_of(relation)) for relation in view.base_relations],
             "columns": [column.name for column in view.output_columns],
-            **upstream_fields(view.upstream),
+            **upstream_fields(view.upstream, connector),
             **meta_fields(found.meta),
             "properties": pair_lines(view.properties),
         }

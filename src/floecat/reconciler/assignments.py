@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.connector.connector_pb2 import Connector
 from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileJobKind
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, StoredJob
 from floecat.catalog.callers import Caller
-from floecat.catalog.records import CatalogStores
+from floecat.catalog.records import CatalogStores, Records
 from floecat.errors import InvalidArgumentError
 from floecat.reconciler.fencing import FencedKeyValueStore
 from floecat.reconciler.jobs import JobLease, Kind
@@ -50,6 +52,11 @@ class Assignments:
         is_root = above == job.job_id
         run = task if is_root else task_of(self._store.get(lease.account_id, above))
         return Assignment(lease, job, task, run)
+
+    def require_connector(self, assignment: Assignment) -> None:
+        """Nothing is mirrored any more for a connector that is gone; NotFoundError then."""
+        connectors = Records(self._stores, common_pb2.RK_CONNECTOR, Connector)
+        connectors.get(assignment.job.account_id, assignment.job.connector_id)
 
     def fenced(self, lease: JobLease) -> CatalogStores:
         """The catalog's stores, changed only while the lease is live."""

@@ -6,10 +6,12 @@ each row speaks of.
 
 from collections.abc import Iterator, Mapping
 
+from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob, StoredLease
 from floecat.artifacts.payloads import blob_ref
 from floecat.catalog import keys as catalog_keys
 from floecat.catalog.consistency import Finding, RecordCheck, findings
+from floecat.catalog.kinds import KIND_NAMES, Kind
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.references import references_of
 from floecat.reconciler import keys
@@ -31,8 +33,11 @@ class QueueCheck:
             "lane": self._lane,
             "expand": self._expansion,
             "dedupe": self._dedupe,
+            "active": self._active,
             "final": self._final,
             "mirrors": self._mirror,
+            "schedule": self._schedule,
+            "reconciler": self._settings,
         }
 
     def run(self) -> Iterator[Finding]:
@@ -51,6 +56,10 @@ class QueueCheck:
                     yield "runs, but nobody has it"
             case state if state == WAITING and job.children_total:
                 yield from self._waiting(job)
+        if not job.ancestors and job.state not in TERMINAL and not self._has(keys.active(job)):
+            yield "hasn't ended, but isn't among its connector's runs"
+        if not job.ancestors and job.state not in TERMINAL:
+            yield from self._owned(job.account_id, common_pb2.RK_ACCOUNT, job.account_id)
         yield from self._payloads(record)
 
     def _waiting(self, job: StoredJob) -> Iterator[str]:
@@ -105,6 +114,12 @@ class QueueCheck:
         if job is None or job.state in TERMINAL:
             yield "joins requests to a job that has ended"
 
+    def _active(self, record: Record) -> Iterator[str]:
+        _, account, _ = record.key.partition.split("/")
+        job = self._find_job(account, record.key.sort)
+        if job is None or job.state in TERMINAL:
+            yield "is of a run that has ended"
+
     def _final(self, record: Record) -> Iterator[str]:
         _, account, table_id = record.key.partition.split("/")
         FinalSnapshot.FromString(record.value)
@@ -116,6 +131,23 @@ class QueueCheck:
         """What it speaks of may be deleted by now: then the next run makes it anew."""
         if record.key.sort.partition("/")[0] not in {"table", "view"} or not record.value:
             yield "doesn't say what mirrors what"
+        _, account, connector_id = record.key.partition.split("/")
+        yield from self._owned(account, common_pb2.RK_CONNECTOR, connector_id)
+
+    def _schedule(self, record: Record) -> Iterator[str]:
+        account = record.key.partition.split("/")[1]
+        yield from self._owned(account, common_pb2.RK_CONNECTOR, record.key.sort)
+
+    def _settings(self, record: Record) -> Iterator[str]:
+        account = record.key.partition.split("/")[1]
+        yield from self._owned(account, common_pb2.RK_ACCOUNT, account)
+
+    def _owned(self, account: str, kind: Kind, identifier: str) -> Iterator[str]:
+        """What belongs to something goes with it, in the end."""
+        owner = catalog_keys.resource(account, kind, identifier)
+        sweep = catalog_keys.sweep(account, kind, identifier)
+        if not (self._has(owner) or self._has(sweep)):
+            yield f"is of {KIND_NAMES[kind]} {identifier}, which doesn't exist"
 
     def _find_job(self, account: str, job_id: str) -> StoredJob | None:
         record = self._kv.get(keys.job(account, job_id))

@@ -20,7 +20,7 @@ KEPT: Final = timedelta(days=7)
 
 
 class Departures:
-    """Compares what a full run saw with what is mirrored."""
+    """Compares what a run over a whole connector saw with what is mirrored."""
 
     def __init__(self, stores: CatalogStores, caller: Caller, connector_id: str) -> None:
         self._stores = stores

@@ -4,7 +4,7 @@ It checks that exactly the planned files are covered, and publishes with one sma
 """
 
 from collections.abc import Iterator
-from time import monotonic
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -40,7 +40,7 @@ from floecat.storage.blobs.frames import read_frames
 
 _LOG: Final = structlog.get_logger(log="floecat.finalization")
 _PAGE: Final = 200
-_RENEW_SECONDS: Final = 5.0
+_RENEW_EVERY: Final = timedelta(seconds=5)
 
 
 class SnapshotFinalizeReconcileExecutor:
@@ -114,17 +114,25 @@ class SnapshotFinalizeReconcileExecutor:
     def _covered(self, parent: StoredJob, lease: JobLease) -> CoverageHash:
         """The files that persisted results speak of, and those that were used again."""
         covered = CoverageHash()
+        stay_alive = self._renewals(lease)
         for chunk in self._plans.chunks(parent.payload):
+            next(stay_alive)
             for file in chunk.reused_files:
                 covered.add(file.identity)
-        renewed = monotonic()
         for group in self._groups(parent):
-            if monotonic() - renewed > _RENEW_SECONDS:
-                self._store.renew(lease)
-                renewed = monotonic()
+            next(stay_alive)
             for identity in self._results(group):
                 covered.add(identity)
         return covered
+
+    def _renewals(self, lease: JobLease) -> Iterator[None]:
+        """Renews the lease now and then, as often as it is asked."""
+        renewed = self._stores.clock()
+        while True:
+            if self._stores.clock() - renewed > _RENEW_EVERY:
+                self._store.renew(lease)
+                renewed = self._stores.clock()
+            yield
 
     def _groups(self, parent: StoredJob) -> Iterator[StoredJob]:
         count = parent.children_total - 1

@@ -13,7 +13,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileCounters,
     ReconcileJobKind,
 )
-from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
+from ai.floedb.floecat.reconciler.stored_pb2 import Sighting, StoredJob
 from floecat.errors import FailedPreconditionError
 from floecat.reconciler.states import State
 from floecat.storage.kv.port import Key
@@ -47,6 +47,16 @@ class QueueLimits:
     result_retention: timedelta = timedelta(hours=24)
 
 
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """The caller's name for a request: under the same one the answer is the same."""
+
+    account_id: str
+    key: str
+    fingerprint: bytes
+    """Of the request; another one under the same key is refused."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
     """A root job."""
@@ -59,9 +69,7 @@ class NewJob:
     lane: str = ""
     fingerprint: str = ""
     """Requests with the same one are joined while the first is active; empty joins none."""
-    request_key: str = ""
-    """The caller's name for this request: under the same one the answer is the same."""
-    request_fingerprint: bytes = b""
+    request: RequestKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +189,8 @@ class Report:
     """Records that become visible with it."""
     failures: Sequence[JobFailure] = ()
     """What of it failed without failing all of it."""
+    sightings: Sequence[Sighting] = ()
+    """Whether its table has what the run names."""
 
 
 @dataclass(frozen=True, slots=True)

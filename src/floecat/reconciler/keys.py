@@ -7,10 +7,12 @@ Canonical job state:
     dedupe/{account} {fingerprint}              the active job of an identical request
     request/{account} {key}                     what a request was answered with
     result/{account}/{job} {result}             what a result was answered with
+    recorded/{account} {job}                    snapshots that its result has recorded so far
     gate/{account} {job}                        nothing below this job may run any more
     cancel/{slice} {account}/{job}              children that haven't been told yet
     roots/{account} {newest first}/{job}        root jobs
     runs/{account}/{connector} {newest first}/{job}   the same, of one connector
+    active/{account}/{connector} {job}          root jobs that haven't ended
     finished/{slice} {when}/{account}/{job}     root jobs that have ended
 
 Automatic runs:
@@ -110,6 +112,10 @@ def result(account: str, job_id: str, result_id: str) -> Key:
     return Key(f"result/{account}/{job_id}", result_id)
 
 
+def recorded(account: str, job_id: str) -> Key:
+    return Key(f"recorded/{account}", job_id)
+
+
 def gate(account: str, job_id: str) -> Key:
     return Key(f"gate/{account}", job_id)
 
@@ -129,6 +135,14 @@ def runs(account: str, connector_id: str) -> str:
 def run(stored: StoredJob) -> Key:
     partition = runs(stored.account_id, stored.connector_id)
     return Key(partition, root(stored.account_id, stored.created_ms, stored.job_id).sort)
+
+
+def active(stored: StoredJob) -> Key:
+    return Key(active_runs(stored.account_id, stored.connector_id), stored.job_id)
+
+
+def active_runs(account: str, connector_id: str) -> str:
+    return f"active/{account}/{connector_id}"
 
 
 def sums(account: str, parent_id: str, ordinal: int) -> Key:

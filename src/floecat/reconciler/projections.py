@@ -12,7 +12,8 @@ from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileJob, ReconcileJobNode
 from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, JobTask, StoredJob, StoredLease
 from floecat.errors import NotFoundError
-from floecat.reconciler.states import LEASED, TERMINAL, WAITING
+from floecat.reconciler.sightings import unseen
+from floecat.reconciler.states import LEASED, SUCCEEDED, TERMINAL, WAITING
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.store.sums import add, ended, merge
 from floecat.reconciler.tasks import job_resource, root_id, task_of
@@ -89,6 +90,7 @@ class Projections:
         else:
             shown.scope.CopyFrom(run.scope)
             shown.capture_policy.CopyFrom(run.capture_policy)
+            _add_unseen(shown, sums)
         _add_times(shown, job)
         return shown
 
@@ -137,6 +139,19 @@ class _Tree:
         node.children.extend(self.node(child, depth - 1) for child in children)
         node.children_truncated = len(children) < job.children_total
         return node
+
+
+def _add_unseen(shown: ReconcileJob, sums: JobSums) -> None:
+    """A run that was asked for what no table has didn't do all that it was asked for."""
+    if shown.state != SUCCEEDED:
+        return
+    for message in unseen(sums.sightings):
+        shown.failures.add(
+            job_id=shown.job_id, kind=shown.kind, target=shown.target, message=message
+        )
+        shown.counters.errors += 1
+        shown.degraded = True
+        shown.outcome_reason = messages.JOR_DEGRADED
 
 
 def _moment(milliseconds: int) -> Timestamp:

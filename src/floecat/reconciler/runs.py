@@ -21,7 +21,7 @@ from floecat.catalog.tables import TableRepository
 from floecat.catalog.views import ViewRepository
 from floecat.errors import FailedPreconditionError, InvalidArgumentError
 from floecat.reconciler.executors import require_executors
-from floecat.reconciler.jobs import Enqueued, NewJob
+from floecat.reconciler.jobs import Enqueued, NewJob, RequestKey
 from floecat.reconciler.selection import check_selection
 from floecat.reconciler.settings import ReconcilerSettingsRepository
 from floecat.reconciler.store.port import ReconcileJobStore
@@ -46,8 +46,21 @@ class CaptureRuns:
 
     def start(self, caller: Caller, request: RunRequest) -> Enqueued:
         """Queue a run, or join an identical one that is active."""
+        check_scope(request.scope, request.mode)
+        if request.mode == messages.CAPTURE_ONLY:
+            require_tables(request.scope)
+        return self.start_due(caller, request)
+
+    def start_due(self, caller: Caller, request: RunRequest) -> Enqueued:
+        """Queue a run of a policy. Without tables that are named it is about all of them."""
+        check_scope(request.scope, request.mode)
+        key = _request_key(caller, request)
+        # First of all: whether a request was answered doesn't depend on what holds by now.
+        answered = self.store.find_enqueued(key) if key else None
+        return answered or self._start(caller, request, key)
+
+    def _start(self, caller: Caller, request: RunRequest, key: RequestKey | None) -> Enqueued:
         mode = request.mode or messages.METADATA_AND_CAPTURE
-        check_scope(request.scope, mode)
         connector = self.connectors.get(caller, request.scope.connector_id).message
         if connector.state == CS_PAUSED:
             raise FailedPreconditionError(
@@ -70,10 +83,7 @@ class CaptureRuns:
                 execution_policy=execution,
                 connector_id=connector.resource_id.id,
                 fingerprint=hashlib.sha256(content + b"|" + routing).hexdigest(),
-                request_key=_request_key(request),
-                request_fingerprint=hashlib.sha256(
-                    request.SerializeToString(deterministic=True)
-                ).digest(),
+                request=key,
             )
         )
 
@@ -99,6 +109,8 @@ class CaptureRuns:
             capture_policy=self._capture_policy(caller, request, connector),
         )
         task.target.connector_id.CopyFrom(connector.resource_id)
+        task.named_columns.extend(request.scope.columns)
+        task.named_columns.extend(column.selector for column in request.capture_policy.columns)
         if connector.policy.HasField("keep_snapshots"):
             task.keep_snapshots = connector.policy.keep_snapshots
         return task
@@ -117,29 +129,33 @@ class CaptureRuns:
         return policy
 
 
-def _request_key(request: RunRequest) -> str:
+def _request_key(caller: Caller, request: RunRequest) -> RequestKey | None:
     """Keys of one RPC say nothing about another's, and the queue's rows have to bear them."""
     if not request.HasField("idempotency"):
-        return ""
+        return None
     key = request.idempotency.key
     if not key:
         raise InvalidArgumentError(
             "the idempotency key is empty: give one, or leave idempotency out",
             field="idempotency.key",
         )
-    return hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest()
+    name = hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest()
+    content = request.SerializeToString(deterministic=True)
+    return RequestKey(caller.account_id, name, hashlib.sha256(content).digest())
 
 
 def check_scope(scope: CaptureScope, mode: messages.CaptureMode.ValueType) -> None:
     """Refuse a scope that doesn't fit the mode."""
     check_selection(scope.snapshots)
-    if mode != messages.CAPTURE_ONLY:
-        return
-    if scope.views or scope.view_ids:
+    if mode == messages.CAPTURE_ONLY and (scope.views or scope.view_ids):
         raise InvalidArgumentError(
             "capture only is about tables: leave the views out, or choose another mode",
             field="scope.views",
         )
+
+
+def require_tables(scope: CaptureScope) -> None:
+    """Refuse a scope that doesn't say which tables it is about."""
     if not (scope.table_ids or scope.tables or scope.stats_requests):
         raise InvalidArgumentError(
             "capture only needs to know which tables: name them", field="scope.table_ids"

@@ -24,7 +24,6 @@ from floecat.reconciler.ownership import Ownership
 from floecat.reconciler.runs import CaptureRuns
 from floecat.reconciler.schedules import Schedules
 from floecat.reconciler.settings import MIN_INTERVAL, ReconcilerSettingsRepository
-from floecat.reconciler.states import TERMINAL
 from floecat.reconciler.store.port import ReconcileJobStore
 
 _LOG: Final = structlog.get_logger(log="floecat.scheduler")
@@ -33,7 +32,6 @@ _JITTER: Final = 0.1
 """Intervals vary by this share, so that connectors made together drift apart."""
 _SPREAD: Final = timedelta(minutes=1)
 """First runs, and runs missed while nobody scheduled, are spread over this long at most."""
-_RECENT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +106,13 @@ class Scheduler:
             idempotency=IdempotencyKey(key=f"{connector.resource_id.id}@{due.isoformat()}"),
         )
         try:
-            return self.runs.start(Caller(account, "scheduler"), request).job_id
+            return self.runs.start_due(Caller(account, "scheduler"), request).job_id
         except FloecatError as error:
             _LOG.warning("not started", connector=connector.display_name, reason=error.message)
             return ""
 
     def _is_active(self, account: str, connector: Connector) -> bool:
-        recent = self.jobs.reading.roots(account, connector.resource_id.id, None, _RECENT)
-        return any(row.job.state not in TERMINAL for row in recent)
+        return self.jobs.reading.is_active(account, connector.resource_id.id)
 
     def _accounts(self) -> Iterator[str]:
         yield from (record for record in self._ids(catalog_keys.ACCOUNTS))

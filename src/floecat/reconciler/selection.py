@@ -1,5 +1,7 @@
 """Which snapshots a run is about, and whether an earlier run has seen to them."""
 
+from collections.abc import Mapping
+
 from ai.floedb.floecat.catalog.table_pb2 import Table
 from ai.floedb.floecat.reconciler.reconciler_pb2 import SnapshotSelection
 from floecat.catalog.mirroring import REVISION
@@ -9,6 +11,7 @@ SELECTION = "floecat.revision.snapshots"
 """The property of an `UpstreamRef` that says which snapshots of the revision were mirrored."""
 
 _ALL = "all"
+_LATEST = "latest-"
 
 
 def check_selection(selection: SnapshotSelection) -> None:
@@ -32,7 +35,7 @@ def selection_name(selection: SnapshotSelection) -> str:
         case "all" if selection.all:
             return _ALL
         case "latest_n":
-            return f"latest-{selection.latest_n}"
+            return f"{_LATEST}{selection.latest_n}"
         case "ids":
             return ""
         case _:
@@ -41,8 +44,27 @@ def selection_name(selection: SnapshotSelection) -> str:
 
 def is_mirrored(table: Table, revision: str, selection: SnapshotSelection) -> bool:
     """Whether a table's wanted snapshots have been mirrored since it last changed upstream."""
-    known = table.upstream.properties
-    wanted = selection_name(selection)
+    return _includes(table.upstream.properties, revision, selection_name(selection))
+
+
+def mirrored(
+    before: Mapping[str, str], revision: str, selection: SnapshotSelection
+) -> dict[str, str]:
+    """What an `UpstreamRef` says of a table once a selection of a revision is mirrored.
+
+    What it said before stays true, and stays if this says no more: ids say nothing about the rest,
+    and of one revision the wider selection counts.
+    """
+    selected = selection_name(selection)
+    if revision and selected and not _includes(before, revision, selected):
+        return {REVISION: revision, SELECTION: selected}
+    return {name: before[name] for name in (REVISION, SELECTION) if name in before}
+
+
+def _includes(known: Mapping[str, str], revision: str, wanted: str) -> bool:
     if not revision or not wanted or known.get(REVISION) != revision:
         return False
-    return known.get(SELECTION) in {wanted, _ALL}
+    selected = known.get(SELECTION, "")
+    if selected.startswith(_LATEST) and wanted.startswith(_LATEST):
+        return int(selected.removeprefix(_LATEST)) >= int(wanted.removeprefix(_LATEST))
+    return selected in {wanted, _ALL}

@@ -39,6 +39,14 @@ class Transaction:
             self._values[key] = None if record is None else record.value
         return self._values[key]
 
+    def get_many(self, keys: Sequence[Key]) -> list[bytes | None]:
+        """Several records' values, read together."""
+        unknown = [key for key in keys if key not in self._values]
+        for key, record in zip(unknown, self._kv.get_many(unknown), strict=True):
+            self._read[key] = ABSENT if record is None else record.version
+            self._values[key] = None if record is None else record.value
+        return [self._values[key] for key in keys]
+
     def peek(self, keys: Sequence[Key]) -> list[bytes | None]:
         """Values as this transaction would leave them, which others may change meanwhile."""
         unknown = [key for key in keys if key not in self._values]

@@ -11,6 +11,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
 )
 from floecat.artifacts.identifiers import decode_ids
 from floecat.storage.blobs.port import BlobRef, BlobStore
+from floecat.worker.asked import AskedFor
 from floecat.worker.chunks import bounded
 from floecat.worker.connections import OpenConnectors
 from floecat.worker.control import ControlPlane
@@ -51,10 +52,11 @@ class RemoteDefaultReconcileExecutor:
             work.step("opened")
             plan = TablePlan(work, given, known, connector)
             chunks = bounded(plan.parts())
-            spool = spooled(
-                _TableRequest,
-                (_TableRequest(lease=work.lease, chunk=chunk) for chunk in chunks),
-            )
+            with AskedFor("table", given.relation, connector, connector.list_tables).found():
+                spool = spooled(
+                    _TableRequest,
+                    (_TableRequest(lease=work.lease, chunk=chunk) for chunk in chunks),
+                )
         success = PlanResultSummary(
             result_id=work.result_id("success"),
             items_total=plan.captures,
@@ -74,7 +76,8 @@ class RemoteDefaultReconcileExecutor:
         source = given.relation.source
         with self._connectors.lent(given.connector) as connector:
             work.step("opened")
-            described = connector.describe_view(namespace_of(source), source.name)
+            with AskedFor("view", given.relation, connector, connector.list_views).found():
+                described = connector.describe_view(namespace_of(source), source.name)
         work.step("described")
         chunk = PlanViewChunk(view=view_spec(given.connector, described))
         success = PlanResultSummary(

@@ -45,6 +45,13 @@ class SnapshotChoice:
                 wanted = frozenset() if self.current is None else frozenset({self.current})
                 return SnapshotEnumerationOptions(target_snapshot_ids=wanted - self._done())
 
+    @property
+    def sees_everything(self) -> bool:
+        """Whether the connector is asked for every snapshot that there is."""
+        options = self.options()
+        limited = options.target_snapshot_ids is not None or options.known_snapshot_ids
+        return options.full_rescan or not limited
+
     def is_selected(self, snapshot_id: int) -> bool:
         """Whether a snapshot was asked for, the newest n aside."""
         match self.selection.WhichOneof("which"):

@@ -45,12 +45,11 @@ class TablePlan:
         yield PlanTableChunk(table=table_spec(self.given.connector, self.connector, described))
         for column in described.columns:
             yield PlanTableChunk(columns=[column_of(column)])
-        full = self.work.job.full_rescan
         selecting = Selecting(
             SnapshotChoice(
                 selection=self.given.snapshots,
                 current=described.current_snapshot_id,
-                full_rescan=full,
+                full_rescan=self.work.job.full_rescan,
                 known=self.known,
                 finalized=frozenset(self.given.finalized_snapshot_ids),
                 captures=self.work.job.mode != METADATA_ONLY,
@@ -58,7 +57,7 @@ class TablePlan:
         )
         yield from self._recorded(selecting)
         yield from self._captured(selecting.captured)
-        if full:
+        if selecting.choice.sees_everything:
             for ids in _some(selecting.seen):
                 yield PlanTableChunk(upstream_snapshot_ids=ids)
             yield PlanTableChunk(upstream_complete=True)

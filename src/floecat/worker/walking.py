@@ -12,6 +12,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileJobTarget,
     SourceRelation,
 )
+from floecat.client.names import format_name
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.errors import (
     BrokenTableError,
@@ -22,6 +23,7 @@ from floecat.connectors.spi.errors import (
     UpstreamProblem,
 )
 from floecat.connectors.spi.records import Namespace
+from floecat.worker.asked import near
 from floecat.worker.scopes import Scope, namespace_of, relation_of
 from floecat.worker.work import LeasedWork
 
@@ -33,6 +35,8 @@ _OF_ONE_NAMESPACE: Final = frozenset(
     }
 )
 """What may be wrong with one namespace; everything else is wrong with the way there."""
+_LOOKED_THROUGH: Final = 10_000
+"""Namespaces that are kept in mind, in case one is spelled almost like one that isn't there."""
 _PATIENT_ATTEMPTS: Final = 3
 """How often a whole run is tried again because one namespace doesn't answer."""
 
@@ -52,9 +56,19 @@ class Walk:
         """What there is, a relation or a failure at a time."""
         yield from self._named()
         if self.scope.is_walked:
-            for namespace in self.connector.list_namespaces():
-                if self.scope.covers(namespace):
-                    yield from self._namespace(namespace)
+            yield from self._walked()
+
+    def _walked(self) -> Iterator[PlanConnectorChunk]:
+        missing = set(self.scope.namespaces)
+        others: list[str] = []
+        for namespace in self.connector.list_namespaces():
+            if self.scope.covers(namespace):
+                missing -= {namespace[:depth] for depth in range(1, len(namespace) + 1)}
+                yield from self._namespace(namespace)
+            elif missing and len(others) < _LOOKED_THROUGH:
+                others.append(format_name(namespace))
+        for namespace in sorted(missing):
+            yield PlanConnectorChunk(failures=[self._unknown(namespace, others)])
 
     def _named(self) -> Iterator[PlanConnectorChunk]:
         """What is named isn't looked for: whoever plans it finds out whether it is there."""
@@ -129,12 +143,19 @@ class Walk:
             case _:
                 return False
 
+    def _unknown(self, namespace: Namespace, others: Sequence[str]) -> JobFailure:
+        name = format_name(namespace)
+        return self._told(namespace, f"there is no namespace {name} upstream{near(name, others)}")
+
     def _failure(self, namespace: Namespace, error: ConnectorError) -> JobFailure:
+        return self._told(namespace, f"{'.'.join(namespace)} can't be listed: {error.message}")
+
+    def _told(self, namespace: Namespace, message: str) -> JobFailure:
         place = SourceRelation(namespace=NamespacePath(segments=namespace))
         target = ReconcileJobTarget(connector_id=self.work.job.target.connector_id, source=place)
         return JobFailure(
             job_id=self.work.lease.job_id,
             kind=PLAN_CONNECTOR,
             target=target,
-            message=f"{'.'.join(namespace)} can't be listed: {error.message}",
+            message=message,
         )

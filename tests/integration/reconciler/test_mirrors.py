@@ -2,13 +2,14 @@
 
 import pytest
 from tests.support.clock import FakeClock
-from tests.support.reconciling import Reconciling, relation, table_chunk
+from tests.support.reconciling import Reconciling, relation, summary, table_chunk
 
 from ai.floedb.floecat.catalog import directory_pb2, table_pb2
 from ai.floedb.floecat.catalog.snapshot_pb2 import ListSnapshotsRequest
 from ai.floedb.floecat.catalog.table_pb2 import ColumnId, GetTableRequest, Table
 from ai.floedb.floecat.common.common_pb2 import NameRef, ResourceId
 from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from floecat.catalog.mirrors import Mirrors
 from floecat.errors import NotFoundError
@@ -88,6 +89,18 @@ def test_what_isnt_found_any_more_is_gone_and_then_deleted(
     assert mirrors.find_table(relation("sales.orders")) is None
 
 
+def test_an_incremental_run_notices_what_is_gone_too(plane: Reconciling, clock: FakeClock) -> None:
+    plane.mirror("sales.orders", "sales.items", full=True)
+    orders = resolve(plane, "lake.sales.orders")
+    plane.mirror("sales.items")
+    assert table(plane, orders).upstream.state == table_pb2.US_GONE
+    clock.advance(days=8)
+    plane.mirror("sales.items")
+    with pytest.raises(NotFoundError):
+        table(plane, orders)
+    assert resolve(plane, "lake.sales.items").id
+
+
 def test_what_comes_back_is_the_same_table(plane: Reconciling) -> None:
     plane.mirror("sales.orders", full=True)
     before = resolve(plane, "lake.sales.orders")
@@ -96,11 +109,15 @@ def test_what_comes_back_is_the_same_table(plane: Reconciling) -> None:
     assert resolve(plane, "lake.sales.orders") == before
 
 
-def test_an_incremental_or_narrow_run_says_nothing_of_what_it_didnt_look_at(
-    plane: Reconciling,
-) -> None:
+def test_a_narrow_run_says_nothing_of_what_it_didnt_look_at(plane: Reconciling) -> None:
     plane.mirror("sales.orders", full=True)
-    plane.mirror()
+    plane.start(mode=messages.METADATA_ONLY)
+    lease = plane.lease().lease
+    request = wire.SubmitLeasedPlanConnectorResultRequest
+    failed = wire.PlanConnectorChunk(failures=[messages.JobFailure(message="can't be listed")])
+    parts = [request(lease=lease, chunk=failed), request(lease=lease, success=summary(lease, 0))]
+    plane.submit("PlanConnector", parts)
+    assert resolve(plane, "lake.sales.orders").id, "a part of the upstream couldn't be listed"
     scope = messages.CaptureScope(tables=[relation("sales.items")])
     plane.mirror("sales.items", full=True, scope=scope)
     assert resolve(plane, "lake.sales.orders").id
@@ -140,26 +157,49 @@ def test_snapshots_the_upstream_dropped_go_and_others_are_limited(plane: Reconci
     assert not plane.problems()
 
 
+def selected(**fields: object) -> messages.CaptureScope:
+    """All tables, and of these some snapshots."""
+    selection = messages.SnapshotSelection(**fields)  # type: ignore[arg-type]
+    return messages.CaptureScope(snapshots=selection)
+
+
+def looked_at(
+    plane: Reconciling, revision: str, scope: messages.CaptureScope, *, full: bool = False
+) -> bool:
+    """Whether a run looked at the table, which has a revision."""
+    job = plane.start(mode=messages.METADATA_ONLY, scope=scope, full_rescan=full)
+    plane.plan_connector(plane.lease().lease, ["sales.orders"], revision=revision)
+    if plane.job(job).state == messages.RJS_SUCCEEDED:
+        return False
+    plane.plan_table(plane.lease().lease, table_chunk("orders", [1]))
+    return True
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        (selected(all=True), selected(current=True)),
+        (selected(all=True), selected(latest_n=2)),
+        (selected(latest_n=3), selected(latest_n=2)),
+        (selected(all=True), selected(ids=messages.SnapshotIds(snapshot_ids=[1]))),
+        (selected(current=True), selected(ids=messages.SnapshotIds(snapshot_ids=[1]))),
+    ],
+)
+def test_a_narrower_run_doesnt_forget_what_a_wider_one_did(
+    plane: Reconciling, wide: messages.CaptureScope, narrow: messages.CaptureScope
+) -> None:
+    assert looked_at(plane, "v1", wide)
+    assert looked_at(plane, "v1", narrow, full=True)
+    assert not looked_at(plane, "v1", wide)
+    assert looked_at(plane, "v2", narrow)
+    assert looked_at(plane, "v2", wide), "of the new revision only the narrow part is there"
+
+
 def test_a_table_that_hasnt_changed_isnt_looked_at_again(plane: Reconciling) -> None:
-    everything = messages.CaptureScope(snapshots=messages.SnapshotSelection(all=True))
-
-    def run(revision: str, scope: messages.CaptureScope) -> bool:
-        """Whether the table was looked at."""
-        plane.start(mode=messages.METADATA_ONLY, scope=scope)
-        plane.plan_connector(plane.lease().lease, ["sales.orders"], revision=revision)
-        plane.spread()
-        if not plane.has_work():
-            return False
-        plane.world.stores.clock.advance(seconds=31)  # type: ignore[attr-defined]
-        plane.store.reclaim(10)
-        plane.world.stores.clock.advance(seconds=60)  # type: ignore[attr-defined]
-        plane.plan_table(plane.lease().lease, table_chunk("orders", [1]))
-        return True
-
-    current = messages.CaptureScope()
-    assert run("v1", current)
-    assert not run("v1", current)
-    assert run("v1", everything), "the history was never asked for"
-    assert not run("v1", current)
-    assert not run("v1", everything)
-    assert run("v2", everything)
+    current, everything = selected(current=True), selected(all=True)
+    assert looked_at(plane, "v1", current)
+    assert not looked_at(plane, "v1", current)
+    assert looked_at(plane, "v1", everything), "the history was never asked for"
+    assert not looked_at(plane, "v1", current)
+    assert not looked_at(plane, "v1", everything)
+    assert looked_at(plane, "v2", everything)

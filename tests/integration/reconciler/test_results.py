@@ -1,6 +1,7 @@
 """Results of workers: whole or not at all, once, and only under a live lease."""
 
 from collections.abc import Mapping
+from typing import BinaryIO
 
 import pytest
 from tests.support.clock import FakeClock
@@ -14,12 +15,15 @@ from tests.support.reconciling import (
 )
 
 from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
+from ai.floedb.floecat.connector import connector_pb2
 from ai.floedb.floecat.execution import capture_pb2
 from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.statistics.statistics_pb2 import StatsTarget
-from floecat.errors import AbortedError, InvalidArgumentError
+from floecat.errors import AbortedError, InvalidArgumentError, NotFoundError
 from floecat.reconciler.jobs import LeaseLostError
+from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.storage.blobs.port import BlobRef
 from floecat.storage.kv.port import Key
 
 RESULT = wire.SubmitLeasedPlanTableResultRequest
@@ -148,6 +152,26 @@ def test_a_snapshot_is_final_when_every_planned_file_is_covered(plane: Reconcili
     assert not plane.problems()
 
 
+def test_finalizing_may_take_longer_than_a_lease(
+    plane: Reconciling, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leased = snapshot_job(plane)
+    files = {f"g{number}": [f"f{number}"] for number in range(10)}
+    plane.plan_snapshot(leased, list(files.values()))
+    for _ in files:
+        group = plane.lease()
+        plane.execute(group, files[group.target.file_group_id])
+    opened = MemoryBlobStore.open
+
+    def slow(blobs: MemoryBlobStore, ref: BlobRef) -> BinaryIO:
+        clock.advance(seconds=6)
+        return opened(blobs, ref)
+
+    monkeypatch.setattr(MemoryBlobStore, "open", slow)
+    assert plane.finalizer.run_next()
+    assert finalized(plane, leased)
+
+
 def test_an_empty_snapshot_is_final_at_once(plane: Reconciling) -> None:
     leased = snapshot_job(plane)
     plane.plan_snapshot(leased, [])
@@ -243,3 +267,52 @@ def test_a_worker_that_miscounts_breaks_nothing(plane: Reconciling) -> None:
     root = plane.job(leased.root_job_id)
     assert root.state == messages.RJS_SUCCEEDED
     assert root.counters.rows_processed == most
+
+
+def delete_connector(plane: Reconciling) -> None:
+    request = connector_pb2.DeleteConnectorRequest(connector_id=plane.connector)
+    plane.world.call("Connectors/DeleteConnector", request)
+
+
+def test_a_connector_that_is_deleted_meanwhile_ends_its_snapshots_as_obsolete(
+    plane: Reconciling,
+) -> None:
+    leased = snapshot_job(plane)
+    plane.plan_snapshot(leased, [["a"], ["b"], ["c"]])
+    group = plane.lease()
+    delete_connector(plane)
+    with pytest.raises(NotFoundError, match="no connector") as told:
+        plane.world.call(
+            "ReconcileExecutorControl/GetLeasedFileGroupExecution",
+            wire.GetLeasedFileGroupExecutionRequest(lease=group.lease),
+        )
+    request = wire.SubmitLeasedFileGroupExecutionResultRequest
+    gone = wire.LeasedJobFailure(failure_class=wire.FCL_OBSOLETE, message=told.value.message)
+    closing = request.Failure(result_id="x", failure=gone)
+    plane.submit("FileGroupExecution", [request(lease=group.lease, failure=closing)])
+    assert not plane.has_work(), "its siblings don't run any more"
+    plane.finalize()
+    snapshot = plane.job(leased.lease.job_id)
+    assert (snapshot.state, snapshot.outcome_reason) == (
+        messages.RJS_SUCCEEDED,
+        messages.JOR_OBSOLETE,
+    )
+    assert "no connector" in snapshot.message
+    assert not finalized(plane, leased)
+    root = plane.job(leased.root_job_id)
+    assert root.state == messages.RJS_SUCCEEDED
+    assert not root.failures
+    assert root.counters.jobs_failed == 0
+    assert root.counters.jobs_skipped == 2, "the group that said so, and the snapshot"
+    assert not plane.problems()
+
+
+def test_a_result_about_what_is_gone_is_obsolete(plane: Reconciling) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    leased = plane.lease()
+    delete_connector(plane)
+    plane.plan_connector(leased.lease, ["sales.orders"])
+    job = plane.job(root)
+    assert job.state == messages.RJS_SUCCEEDED
+    assert job.outcome_reason == messages.JOR_OBSOLETE
+    assert "no connector" in job.message

@@ -38,6 +38,23 @@ def test_a_key_is_answered_with_the_same_job(plane: Reconciling) -> None:
         plane.start(mode=messages.METADATA_ONLY, full_rescan=True, idempotency=key)
 
 
+@pytest.mark.parametrize("what", ["paused", "deleted"])
+def test_a_key_is_answered_whatever_holds_by_now(plane: Reconciling, what: str) -> None:
+    key = IdempotencyKey(key="nightly")
+    first = plane.start(mode=messages.METADATA_ONLY, idempotency=key)
+    plane.plan_connector(plane.lease().lease, [])
+    if what == "paused":
+        pause(plane)
+    else:
+        request = connector_pb2.DeleteConnectorRequest(connector_id=plane.connector)
+        plane.world.call("Connectors/DeleteConnector", request)
+    assert plane.start(mode=messages.METADATA_ONLY, idempotency=key) == first
+    with pytest.raises(AbortedError, match="another request"):
+        plane.start(mode=messages.METADATA_ONLY, full_rescan=True, idempotency=key)
+    with pytest.raises((FailedPreconditionError, NotFoundError)):
+        plane.start(mode=messages.METADATA_ONLY)
+
+
 @pytest.mark.parametrize(
     ("scope", "words"),
     [
@@ -79,6 +96,22 @@ def test_capture_only_changes_no_metadata(plane: Reconciling) -> None:
     assert [row.key.sort for row in known] == ["1"]
 
 
+def test_capture_only_leaves_alone_what_is_captured(plane: Reconciling) -> None:
+    plane.mirror("sales.orders", snapshots=[1])
+    scope = messages.CaptureScope(tables=[relation("sales.orders")])
+    for _ in range(2):
+        job = plane.start(mode=messages.CAPTURE_ONLY, scope=scope)
+        plane.plan_connector(plane.lease().lease, ["sales.orders"])
+        if plane.job(job).state == messages.RJS_SUCCEEDED:
+            break
+        plane.plan_table(plane.lease().lease, table_chunk("orders", capture_snapshot_ids=[1]))
+        plane.plan_snapshot(plane.lease(), [])
+        plane.finalize()
+        assert plane.job(job).counters.stats_processed == 1
+    counters = plane.job(job).counters
+    assert (counters.jobs_total, counters.tables_scanned) == (1, 1)
+
+
 @pytest.mark.parametrize(
     "selection",
     [
@@ -99,10 +132,14 @@ def test_tables_that_dont_exist_arent_reconciled(plane: Reconciling) -> None:
         plane.start(scope=messages.CaptureScope(table_ids=[nowhere]))
 
 
-def test_a_paused_connector_isnt_run(plane: Reconciling) -> None:
+def pause(plane: Reconciling) -> None:
     spec = connector_pb2.ConnectorSpec(state=connector_pb2.CS_PAUSED)
     request = connector_pb2.UpdateConnectorRequest(connector_id=plane.connector, spec=spec)
     plane.world.call("Connectors/UpdateConnector", request)
+
+
+def test_a_paused_connector_isnt_run(plane: Reconciling) -> None:
+    pause(plane)
     with pytest.raises(FailedPreconditionError, match="paused"):
         plane.start()
 

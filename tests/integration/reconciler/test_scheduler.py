@@ -8,16 +8,18 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from tests.support.catalog import World, outside
 from tests.support.clock import FakeClock
+from tests.support.reconciling import Reconciling
 
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.connector import connector_pb2
+from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from floecat.bootstrap import services
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.views import ViewRepository
 from floecat.reconciler.executors import EXECUTORS
-from floecat.reconciler.jobs import LeaseSelector, Succeeded
+from floecat.reconciler.jobs import LeaseSelector, NewJob, Succeeded
 from floecat.reconciler.keys import SCHEDULER
 from floecat.reconciler.ownership import Ownership
 from floecat.reconciler.runs import CaptureRuns
@@ -113,6 +115,51 @@ def test_a_run_that_takes_long_isnt_overtaken(timetable: Timetable, clock: FakeC
         clock.advance(seconds=2)
         timetable.scheduler.run_due()
     assert timetable.started(lake) == 1
+
+
+def test_a_long_run_isnt_overtaken_however_many_came_after_it(
+    timetable: Timetable, clock: FakeClock, world: World
+) -> None:
+    lake = timetable.connector("lake", enabled=True, interval=MINUTE)
+    for number in range(8):
+        new = NewJob(
+            account_id=world.account_id,
+            kind=messages.PLAN_CONNECTOR,
+            task=b"",
+            connector_id=lake.id,
+            lane="" if number else "kept",
+        )
+        timetable.jobs.enqueue(new)
+        clock.advance(seconds=1)
+    selector = LeaseSelector(executor_id="w", kinds=(messages.PLAN_CONNECTOR,))
+    leased = [timetable.jobs.lease(selector) for _ in range(8)]
+    for one in leased:
+        if one is not None and not one.job.lane:
+            timetable.jobs.settle(one.lease, "done", b"", Succeeded())
+    for _ in range(100):
+        clock.advance(seconds=2)
+        timetable.scheduler.run_due()
+    assert timetable.started(lake) == 8
+
+
+def test_a_policy_that_captures_only_is_about_every_mirrored_table(
+    timetable: Timetable, clock: FakeClock, world: World
+) -> None:
+    lake = timetable.connector("lake", enabled=True, interval=MINUTE, mode=messages.CAPTURE_ONLY)
+    plane = Reconciling(world, lake)
+    plane.mirror("sales.orders", "sales.items", snapshots=[1])
+    for _ in range(60):
+        clock.advance(seconds=2)
+        timetable.scheduler.run_due()
+    leased = plane.lease()
+    assert leased.mode == messages.CAPTURE_ONLY
+    asked = wire.GetLeasedPlanConnectorInputRequest(lease=leased.lease)
+    given = world.call("ReconcileExecutorControl/GetLeasedPlanConnectorInput", asked)
+    assert not given.scope.tables, "it is looked through"
+    plane.plan_connector(leased.lease, ["sales.orders", "sales.items", "sales.new"])
+    planned = {plane.lease().target.source.name for _ in range(2)}
+    assert planned == {"orders", "items"}
+    assert not plane.has_work(), "capture never makes a table"
 
 
 def test_only_so_many_run_at_the_same_time(

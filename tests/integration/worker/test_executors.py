@@ -66,12 +66,46 @@ def table_input(lake: Path, **more: Any) -> messages.GetLeasedPlanTableInputResp
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("sales.ordrs", "there is no table sales.ordrs upstream; did you mean sales.orders?"),
+        ("ops.xyz", "there is no table ops.xyz upstream"),
+        ("oops.jobs", "there is no namespace oops upstream, for oops.jobs; did you mean ops?"),
+    ],
+)
+def test_a_table_that_was_named_has_to_be_there(
+    worker: Working, script: Script, lake: Path, source: str, told: str
+) -> None:
+    namespace, name = source.split(".")
+    for named in (True, False):
+        given = table_input(lake)
+        given.relation.source.CopyFrom(relation_of((namespace,), name))
+        given.relation.named = named
+        script.add(jobs.PLAN_TABLE, given)
+        failure = failed(worker, script)
+        wanted = messages.FCL_TERMINAL if named else messages.FCL_OBSOLETE
+        assert failure.failure_class == wanted
+        assert (failure.message == told) == named
+
+
 def found(received: Received) -> list[str]:
     sources = [relation.source for chunk in received.chunks for relation in chunk.tables]
     return [".".join((*source.namespace.segments, source.name)) for source in sources]
 
 
 class TestPlanner:
+    def test_a_namespace_that_isnt_there_is_told(
+        self, worker: Working, script: Script, lake: Path
+    ) -> None:
+        names = [NamespacePath(segments=["ops"]), NamespacePath(segments=["sale"])]
+        scope = CaptureScope(namespaces=names)
+        script.add(jobs.PLAN_CONNECTOR, connector_input(lake, scope=scope))
+        received = run(worker, script)
+        assert found(received) == ["ops.jobs"]
+        [told] = [failure for chunk in received.chunks for failure in chunk.failures]
+        assert told.message == "there is no namespace sale upstream; did you mean sales?"
+
     def test_everything_is_found(self, worker: Working, script: Script, lake: Path) -> None:
         script.add(jobs.PLAN_CONNECTOR, connector_input(lake, exclude=["*.jobs"]))
         received = run(worker, script)

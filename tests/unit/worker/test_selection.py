@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,3 +100,23 @@ def test_an_incremental_run_asks_for_little() -> None:
         selection=SnapshotSelection(), current=3, known=frozenset({1, 2, 3}), captures=True
     )
     assert capturing.options().target_snapshot_ids == frozenset({3})
+
+
+@pytest.mark.parametrize(
+    ("selection", "full", "everything"),
+    [
+        (SnapshotSelection(latest_n=2), False, True),
+        (SnapshotSelection(all=True), False, False),
+        (SnapshotSelection(all=True), True, True),
+        (SnapshotSelection(current=True), False, False),
+        (SnapshotSelection(current=True), True, True),
+        (SnapshotSelection(ids=SnapshotIds(snapshot_ids=[1])), False, False),
+    ],
+)
+def test_what_is_gone_shows_when_all_that_is_there_is_asked_for(
+    selection: SnapshotSelection, full: bool, everything: bool
+) -> None:
+    choice = SnapshotChoice(
+        selection=selection, current=2, full_rescan=full, known=frozenset({1, 2})
+    )
+    assert choice.sees_everything == everything

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 from uuid import uuid4
 
 from ai.floedb.floecat.catalog.table_pb2 import Table
@@ -14,8 +15,9 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     JobFailure,
     ReconcileCounters,
     ReconcileJobTarget,
+    SourceRelation,
 )
-from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob
+from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob, Sighting
 from floecat.catalog.binding import Bound, ConnectorBinding
 from floecat.catalog.history import SnapshotHistory
 from floecat.catalog.mirrors import Mirrors
@@ -23,10 +25,21 @@ from floecat.catalog.records import CatalogStores, Records
 from floecat.errors import InvalidArgumentError
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.departures import Departures
-from floecat.reconciler.jobs import Kind, Outcome, Planned, Report, Succeeded
+from floecat.reconciler.jobs import (
+    Kind,
+    Outcome,
+    Planned,
+    Report,
+    Succeeded,
+    TerminalFailure,
+)
 from floecat.reconciler.results.receiving import Received
 from floecat.reconciler.selection import is_mirrored
+from floecat.reconciler.sightings import merge, of_columns
 from floecat.reconciler.store.plans import Plans
+from floecat.reconciler.store.sums import add
+
+_SHOWN: Final = 5
 
 
 class ConnectorPlans:
@@ -49,11 +62,13 @@ class ConnectorPlans:
                 f"{accepted.submitted} relations were sent"
             )
         accepted.mark_departures()
-        report = Report(counters=accepted.counters, failures=accepted.failures)
+        report = accepted.report()
+        if accepted.failures and not total and not accepted.left_alone:
+            return TerminalFailure(accepted.failures[0].message), report
+        message = accepted.message(received.closing.message)
         if not total:
-            return Succeeded(received.closing.message or "nothing has changed"), report
-        message, left_alone = received.closing.message, accepted.counters.tables_scanned
-        return Planned(plan, total, message=message, left_alone=left_alone), report
+            return Succeeded(message or "nothing has changed"), report
+        return Planned(plan, total, message=message, left_alone=accepted.left_alone), report
 
 
 @dataclass
@@ -65,6 +80,9 @@ class _Accepted:
     counters: ReconcileCounters = field(default_factory=ReconcileCounters)
     failures: list[JobFailure] = field(default_factory=list)
     submitted: int = 0
+    sightings: dict[str, Sighting] = field(default_factory=dict)
+    unmirrored: list[str] = field(default_factory=list)
+    """Tables that were named, and that capture doesn't make."""
 
     def __post_init__(self) -> None:
         caller = self.assignment.caller
@@ -75,6 +93,29 @@ class _Accepted:
         self._bound: Bound = ConnectorBinding(self.stores, caller).bind(self._connector_id)
         self._mirrors = Mirrors(self.stores, caller, self._connector_id)
         self._departures = Departures(self.stores, caller, self._connector_id)
+        scope = self.assignment.run.scope
+        self._named = {_key(source) for source in (*scope.tables, *scope.views)}
+
+    @property
+    def left_alone(self) -> int:
+        """Tables that are as they should be."""
+        return self.counters.tables_scanned
+
+    def report(self) -> Report:
+        """What comes with the plan."""
+        return Report(
+            counters=self.counters,
+            failures=self.failures,
+            sightings=list(self.sightings.values()),
+        )
+
+    def message(self, told: str) -> str:
+        """What the planner says, and what capture leaves out though it was named."""
+        if not self.unmirrored:
+            return told
+        names = ", ".join(self.unmirrored[:_SHOWN])
+        more = " …" if len(self.unmirrored) > _SHOWN else ""
+        return f"not mirrored, so there is nothing to capture for: {names}{more}"
 
     def children(self, received: Received) -> Iterator[PlannedJob]:
         """A job for everything that has to be looked at."""
@@ -87,11 +128,11 @@ class _Accepted:
             yield from self._views(chunk.views)
 
     def mark_departures(self) -> None:
-        """After a full look at everything, what wasn't seen is gone."""
+        """Whoever lists everything has seen all there is: the rest is gone, full run or not."""
         scope = self.assignment.run.scope
         by_name = scope.namespaces or scope.tables or scope.views
         narrowed = by_name or scope.table_ids or scope.view_ids or scope.stats_requests
-        complete = self.assignment.run.full_rescan and not narrowed and not self.failures
+        complete = not narrowed and not self.failures
         if complete and self.assignment.run.mode != messages.CAPTURE_ONLY:
             self._departures.mark()
 
@@ -100,11 +141,18 @@ class _Accepted:
         for relation, table in zip(relations, found, strict=True):
             self._departures.seen(common_pb2.RK_TABLE, relation.source)
             if table is None and self.assignment.run.mode == messages.CAPTURE_ONLY:
-                self.counters.jobs_skipped += 1  # capture never makes a table
+                self._leave_out(relation.source)
             elif table is not None and self._is_done(table, relation):
                 self.counters.tables_scanned += 1
+                merge(self.sightings, of_columns(self.assignment.run, table.column_ids))
             else:
                 yield self._child(messages.PLAN_TABLE, relation, table)
+
+    def _leave_out(self, source: SourceRelation) -> None:
+        """Capture never makes a table. That is worth a word if it was asked for."""
+        if _key(source) in self._named:
+            self.unmirrored.append(".".join([*source.namespace.segments, source.name]))
+            add(self.counters, ReconcileCounters(jobs_total=1, jobs_skipped=1))
 
     def _views(self, relations: Sequence[PlannedRelation]) -> Iterator[PlannedJob]:
         for relation in relations:
@@ -113,8 +161,12 @@ class _Accepted:
 
     def _is_done(self, table: Table, relation: PlannedRelation) -> bool:
         run = self.assignment.run
-        if run.full_rescan or run.mode == messages.CAPTURE_ONLY:
+        if run.full_rescan:
             return False
+        if run.mode == messages.CAPTURE_ONLY:
+            # Only what is recorded can be captured, so nobody has to ask the upstream.
+            one_by_one = run.scope.stats_requests or run.scope.snapshots.HasField("ids")
+            return not one_by_one and self._is_captured(table)
         if not is_mirrored(table, relation.revision, run.scope.snapshots):
             return False
         return run.mode == messages.METADATA_ONLY or self._is_captured(table)
@@ -144,6 +196,8 @@ class _Accepted:
                 *found.source.namespace.segments,
             ],
             destination_name=self._only_name or found.source.name,
+            named=self.assignment.run.mode != messages.CAPTURE_ONLY
+            and _key(found.source) in self._named,
         )
         target = ReconcileJobTarget(
             connector_id=self.assignment.task.target.connector_id, source=found.source
@@ -153,6 +207,10 @@ class _Accepted:
             target.table_id.CopyFrom(table.resource_id)
         task = JobTask(target=target, relation=relation)
         return PlannedJob(kind=kind, lane=_lane(relation), task=task.SerializeToString())
+
+
+def _key(source: SourceRelation) -> tuple[str, ...]:
+    return (*source.namespace.segments, source.name)
 
 
 def _lane(relation: PlannedRelation) -> str:

@@ -10,6 +10,7 @@ from floecat.errors import (
     CancelledError,
     FloecatError,
     InvalidArgumentError,
+    NotFoundError,
     UnavailableError,
 )
 from floecat.reconciler.jobs import (
@@ -68,8 +69,16 @@ class Results:
             return Stopped(), Report()  # what it found isn't wanted any more
         except (LeaseLostError, AbortedError, UnavailableError, CancelledError):
             raise  # the same submission may work in a moment, or is nobody's any more
+        except NotFoundError as error:
+            return _missing(error), Report()
         except FloecatError as error:
             return TerminalFailure(error.message), Report()
+
+
+def _missing(error: NotFoundError) -> Outcome:
+    """Resources go while work on them is under way; anything else should have been there."""
+    is_resource = "kind" in error.metadata
+    return Obsolete(error.message) if is_resource else TerminalFailure(error.message)
 
 
 def failure_outcome(failure: wire.LeasedJobFailure) -> Outcome:

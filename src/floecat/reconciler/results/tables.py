@@ -1,6 +1,6 @@
 """Accepting a table's plan: its metadata, its history, and the snapshots to capture."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -9,7 +9,7 @@ from ai.floedb.floecat.catalog.table_pb2 import Table, TableSpec
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters, ReconcileJobTarget
-from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob
+from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob, Sighting
 from floecat.catalog import keys
 from floecat.catalog.destinations import Destinations
 from floecat.catalog.history import SnapshotHistory
@@ -19,9 +19,11 @@ from floecat.catalog.timeline import timestamp_moment
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.jobs import Obsolete, Outcome, Planned, Report, Succeeded
 from floecat.reconciler.results.receiving import Received
+from floecat.reconciler.results.recorded import RecordedSnapshots
 from floecat.reconciler.results.table_contents import TableContents
 from floecat.reconciler.retention import kept
-from floecat.reconciler.selection import SELECTION, selection_name
+from floecat.reconciler.selection import mirrored
+from floecat.reconciler.sightings import of_columns, of_snapshots
 from floecat.reconciler.store.plans import Plans
 
 
@@ -35,19 +37,20 @@ class TablePlans:
     def accept(self, received: Received) -> tuple[Outcome, Report]:
         """Bring the destination up to date; its snapshots to capture are the children."""
         assignment = self._assignments.get(received.lease, messages.PLAN_TABLE)
+        self._assignments.require_connector(assignment)
         contents = TableContents(received.pieces)
         update = _Update(assignment, self._assignments.fenced(received.lease), contents)
         if assignment.run.mode == messages.CAPTURE_ONLY:
-            table_id, counters = update.existing(), ReconcileCounters(tables_scanned=1)
+            table, counters = update.existing(), ReconcileCounters(tables_scanned=1)
         else:
-            table_id, counters = update.bring_up_to_date()
-        if table_id is None:
+            table, counters = update.bring_up_to_date()
+        if table is None:
             return Obsolete("there is no destination table to capture for"), Report()
-        report = Report(counters=counters)
+        report = Report(counters=counters, sightings=update.sightings(table))
         if assignment.run.mode == messages.METADATA_ONLY or not contents.captures:
             return Succeeded(received.closing.message), report
         name = f"plans/{received.lease.account_id}/{received.lease.job_id}/{uuid4().hex}"
-        plan, total = self._plans.write(name, _children(assignment, table_id, contents))
+        plan, total = self._plans.write(name, _children(assignment, table.resource_id, contents))
         return Planned(plan, total, message=received.closing.message), report
 
 
@@ -63,26 +66,42 @@ class _Update:
         connector_id = self.assignment.job.connector_id
         self._mirroring = Mirroring(self.stores, self.assignment.caller, connector_id)
         self._source = self.assignment.task.relation.source
+        self._recorded = RecordedSnapshots(self.stores, self.assignment.job)
 
-    def existing(self) -> ResourceId | None:
+    def existing(self) -> Table | None:
         """The destination as it is, if it exists."""
         stored = self._mirroring.mirrors.find_table(self._source)
-        return stored.message.resource_id if stored else None
+        return stored.message if stored else None
 
-    def bring_up_to_date(self) -> tuple[ResourceId, ReconcileCounters]:
+    def sightings(self, table: Table) -> list[Sighting]:
+        """Whether the table has what the run names."""
+        run = self.assignment.run
+        history = SnapshotHistory(self.stores, self.assignment.caller, table.resource_id.id)
+        sent = {snapshot.snapshot_id for snapshot in self.contents.snapshots()}
+        return [
+            *of_columns(run, table.column_ids),
+            *of_snapshots(
+                run,
+                lambda wanted: wanted in sent or history.has(wanted),
+                lambda: [*self.contents.upstream_ids, *(found for _, found in history.moments())],
+            ),
+        ]
+
+    def bring_up_to_date(self) -> tuple[Table, ReconcileCounters]:
         """Metadata and history; what points into the history is written behind it."""
         spec = self._wanted()
         stored = self._mirroring.mirrors.find_table(self._source)
         before = stored.message if stored else self._create(spec)
         history = SnapshotHistory(self.stores, self.assignment.caller, before.resource_id.id)
-        recorded, dropped = self._update_history(history, before)
+        dropped = self._update_history(history, before)
+        recorded = self._recorded.count()
         _keep_current(spec, before, history)
         final = self._mirroring.put_table(self._source, spec, self.contents.columns)
         changed = stored is None or final.changed or recorded or dropped
         counters = ReconcileCounters(
             tables_scanned=1, tables_changed=int(bool(changed)), snapshots_processed=recorded
         )
-        return before.resource_id, counters
+        return final.relation, counters
 
     def _create(self, spec: TableSpec) -> Table:
         """A history needs a table to belong to."""
@@ -92,13 +111,14 @@ class _Update:
         first.upstream.properties.pop(REVISION, None)
         return self._mirroring.put_table(self._source, first, self.contents.columns).relation
 
-    def _update_history(self, history: SnapshotHistory, before: Table) -> tuple[int, int]:
-        """How many snapshots were new, and how many had to go."""
+    def _update_history(self, history: SnapshotHistory, before: Table) -> int:
+        """Record what is new; how many snapshots had to go."""
         run, contents = self.assignment.run, self.contents
         limit = run.keep_snapshots if run.HasField("keep_snapshots") else None
         constraints = contents.constraints()
         if limit is None and not contents.is_complete:
-            return history.record(self._snapshots(before.resource_id), constraints), 0
+            history.record(self._snapshots(before.resource_id), constraints, self._recorded.more)
+            return 0
         known = dict(history.moments())
         sent = {_moment_of(snapshot): snapshot.snapshot_id for snapshot in contents.snapshots()}
         ordered = [snapshot_id for _, snapshot_id in sorted((known | sent).items())]
@@ -106,11 +126,11 @@ class _Update:
         current = contents.spec.current_snapshot_id
         wanted = kept(ordered, upstream, limit, [current] if current in ordered else [])
         new = (s for s in self._snapshots(before.resource_id) if s.snapshot_id in wanted)
-        recorded = history.record(new, constraints)
-        return recorded, history.drop(one for one in known.values() if one not in wanted)
+        history.record(new, constraints, self._recorded.more)
+        return history.drop(one for one in known.values() if one not in wanted)
 
     def _wanted(self) -> TableSpec:
-        relation, run = self.assignment.task.relation, self.assignment.run
+        relation = self.assignment.task.relation
         spec = self.contents.spec
         catalog_id = relation.destination_catalog_id
         destinations = Destinations(self.stores, self.assignment.caller)
@@ -119,11 +139,14 @@ class _Update:
         spec.namespace_id.CopyFrom(destinations.namespace(catalog_id.id, path))
         spec.display_name = relation.destination_name
         spec.upstream.connector_id.CopyFrom(self.assignment.task.target.connector_id)
-        selected = selection_name(run.scope.snapshots)
-        if relation.revision and selected:
-            spec.upstream.properties[REVISION] = relation.revision
-            spec.upstream.properties[SELECTION] = selected
+        spec.upstream.properties.update(self._mirrored(relation.revision))
         return spec
+
+    def _mirrored(self, revision: str) -> Mapping[str, str]:
+        """What is known to be mirrored once this is done: never less than before."""
+        stored = self._mirroring.mirrors.find_table(self._source)
+        before = stored.message.upstream.properties if stored else {}
+        return mirrored(before, revision, self.assignment.run.scope.snapshots)
 
     def _snapshots(self, table_id: ResourceId) -> Iterator[SnapshotSpec]:
         for snapshot in self.contents.snapshots():

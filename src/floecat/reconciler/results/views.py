@@ -21,6 +21,7 @@ class ViewPlans:
     def accept(self, received: Received) -> tuple[Outcome, Report]:
         """Bring the destination up to date."""
         assignment = self._assignments.get(received.lease, messages.PLAN_VIEW)
+        self._assignments.require_connector(assignment)
         stores = self._assignments.fenced(received.lease)
         relation = assignment.task.relation
         spec = _view_of(received)

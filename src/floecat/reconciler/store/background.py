@@ -24,8 +24,8 @@ _CHILDREN: Final = 40
 """Children per commit. Each is a record and a row of the queue, and a commit has a hundred."""
 _CHILDREN_IN_LANES: Final = 20
 """The same if they have lanes, which are two rows more."""
-_STOPPED: Final = 5
-"""Children told per commit that they are cancelled: each may have a lane, and children."""
+_STOPPED: Final = 6
+"""Children told per commit that they are cancelled; one that has children itself counts twice."""
 
 
 _LATER_MS: Final = 600_000
@@ -183,14 +183,15 @@ class Background:
         if value is None or parent is None:
             tx.delete(row)
             return True
-        start = int(value)
-        end = min(start + _STOPPED, parent.children_total)
-        for ordinal in range(start, end):
-            child = find_job(tx, account, child_id(job_id, ordinal))
+        end, room = int(value), _STOPPED
+        while end < parent.children_total and room > 0:
+            child = find_job(tx, account, child_id(job_id, end))
             if child is None:
                 end = parent.children_total  # they are made in order, and no more are made
                 break
             self._jobs.cancel_in(tx, child, "what it belongs to has ended")
+            room -= 2 if child.children_total else 1
+            end += 1
         if end < parent.children_total:
             tx.put(row, str(end).encode())
             return False

@@ -29,6 +29,7 @@ from floecat.reconciler.jobs import (
     QueueLimits,
     Renewal,
     Report,
+    RequestKey,
     RetryableFailure,
     Settled,
     Stopped,
@@ -95,7 +96,7 @@ class DurableReconcileJobStore:
         job_id = str(UUID(bytes=self._chance.randbytes(16), version=4))
 
         def work(tx: Transaction) -> Enqueued:
-            answered = find_answer(tx, new)
+            answered = find_answer(tx, new.request) if new.request else None
             if answered is not None:
                 return answered
             row = keys.dedupe(new.account_id, new.fingerprint) if new.fingerprint else None
@@ -105,10 +106,15 @@ class DurableReconcileJobStore:
             else:
                 done = Enqueued(job_id)
                 self._add_root(tx, root_job(new, job_id, self._now_ms()))
-            remember(tx, new, done, self._clock() + self._limits.result_retention)
+            if new.request:
+                until = self._clock() + self._limits.result_retention
+                remember(tx, new.request, done, until)
             return done
 
         return transact(self._kv, work)
+
+    def find_enqueued(self, request: RequestKey) -> Enqueued | None:
+        return find_answer(Transaction(self._kv), request)
 
     def get(self, account: str, job_id: str) -> StoredJob:
         return get_job(Transaction(self._kv), account, job_id)
@@ -222,6 +228,7 @@ class DurableReconcileJobStore:
         put_job(tx, job)
         tx.put(keys.root(job.account_id, job.created_ms, job.job_id), b"")
         tx.put(keys.run(job), b"")
+        tx.put(keys.active(job), b"")
         if job.fingerprint:
             tx.put(keys.dedupe(job.account_id, job.fingerprint), job.job_id.encode())
         self._queue.admit(tx, job)
@@ -306,6 +313,7 @@ def _take_report(tx: Transaction, job: StoredJob, report: Report) -> None:
     if report.payload is not None:
         job.payload.CopyFrom(report.payload)
     job.failures.extend(report.failures[:_MAX_FAILURES])
+    job.sightings.extend(report.sightings)
     for key, value in report.records.items():
         tx.put(key, value)
 

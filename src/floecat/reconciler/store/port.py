@@ -14,6 +14,7 @@ from floecat.reconciler.jobs import (
     Outcome,
     Renewal,
     Report,
+    RequestKey,
     Settled,
 )
 from floecat.reconciler.store.plans import Plans
@@ -29,6 +30,9 @@ class ReconcileJobStore(Protocol):
 
     def enqueue(self, new: NewJob) -> Enqueued:
         """Add a root job, or join the active one of an identical request."""
+
+    def find_enqueued(self, request: RequestKey) -> Enqueued | None:
+        """What a request was answered with; None if its key is new. Another one is refused."""
 
     def get(self, account: str, job_id: str) -> StoredJob:
         """A job. NotFoundError if there is none."""

@@ -39,6 +39,10 @@ class Reading:
             if job is not None
         ]
 
+    def is_active(self, account: str, connector_id: str) -> bool:
+        """Whether a connector has a run that hasn't ended."""
+        return bool(self._kv.scan(keys.active_runs(account, connector_id), limit=1))
+
     def children(self, job: StoredJob, start: int, limit: int) -> list[StoredJob]:
         """Children that exist, from an ordinal on, in order."""
         ordinals = range(start, min(start + limit, job.children_total))

@@ -5,7 +5,7 @@ from datetime import datetime
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob, StoredRequest
 from floecat.errors import AbortedError
 from floecat.reconciler import keys
-from floecat.reconciler.jobs import Enqueued, NewJob
+from floecat.reconciler.jobs import Enqueued, NewJob, RequestKey
 from floecat.reconciler.states import QUEUED
 from floecat.reconciler.transactions import Transaction
 
@@ -27,13 +27,13 @@ def root_job(new: NewJob, job_id: str, now_ms: int) -> StoredJob:
     )
 
 
-def find_answer(tx: Transaction, new: NewJob) -> Enqueued | None:
+def find_answer(tx: Transaction, request: RequestKey) -> Enqueued | None:
     """What the same request was answered with. Another one under its key is refused."""
-    value = tx.get(keys.request(new.account_id, new.request_key)) if new.request_key else None
+    value = tx.get(keys.request(request.account_id, request.key))
     if value is None:
         return None
     stored = StoredRequest.FromString(value)
-    if stored.fingerprint != new.request_fingerprint:
+    if stored.fingerprint != request.fingerprint:
         raise AbortedError(
             "this idempotency key was used for another request: choose a new one",
             reason="IDEMPOTENCY_MISMATCH",
@@ -41,13 +41,12 @@ def find_answer(tx: Transaction, new: NewJob) -> Enqueued | None:
     return Enqueued(stored.job_id, stored.deduplicated)
 
 
-def remember(tx: Transaction, new: NewJob, done: Enqueued, until: datetime) -> None:
+def remember(tx: Transaction, request: RequestKey, done: Enqueued, until: datetime) -> None:
     """Answer the same next time."""
-    if new.request_key:
-        stored = StoredRequest(
-            fingerprint=new.request_fingerprint,
-            job_id=done.job_id,
-            deduplicated=done.deduplicated,
-        )
-        row = keys.request(new.account_id, new.request_key)
-        tx.put(row, stored.SerializeToString(), until)
+    stored = StoredRequest(
+        fingerprint=request.fingerprint,
+        job_id=done.job_id,
+        deduplicated=done.deduplicated,
+    )
+    row = keys.request(request.account_id, request.key)
+    tx.put(row, stored.SerializeToString(), until)

@@ -5,13 +5,21 @@ from datetime import timedelta
 from typing import Final
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
-from ai.floedb.floecat.reconciler.stored_pb2 import JobTally, OpenSlice, StoredJob
+from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, JobTally, OpenSlice, StoredJob
 from floecat.reconciler import keys
 from floecat.reconciler.jobs import child_id
-from floecat.reconciler.states import CANCELLED, FAILED, QUEUED, SUCCEEDED, WAITING, State
+from floecat.reconciler.states import (
+    CANCELLED,
+    FAILED,
+    QUEUED,
+    SUCCEEDED,
+    TERMINAL,
+    WAITING,
+    State,
+)
 from floecat.reconciler.store.canonical import find_job, move, put_job
 from floecat.reconciler.store.queue import ReadyQueue
-from floecat.reconciler.store.sums import add_to_sums
+from floecat.reconciler.store.sums import add_to_row, add_to_sums
 from floecat.reconciler.transactions import Transaction
 
 _COUNTED: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"}
@@ -47,7 +55,7 @@ class Settlement:
         job.finished_ms = self._now_ms()
         self._queue.release(tx, job)
         put_job(tx, job)
-        if state != SUCCEEDED and job.children_total:
+        if job.children_total and (state != SUCCEEDED or reason == messages.JOR_OBSOLETE):
             self._stop_children(tx, job)
         if job.ancestors:
             self._tell_parent(tx, job)
@@ -83,6 +91,7 @@ class Settlement:
 
     def _end_tree(self, tx: Transaction, job: StoredJob) -> None:
         self.forget_request(tx, job)
+        tx.delete(keys.active(job))
         retention = self._retention(job.account_id)
         due = job.finished_ms + int(retention.total_seconds() * 1000)
         tx.put(keys.finished(due, job.account_id, job.job_id), b"")
@@ -97,16 +106,32 @@ class Settlement:
 
     def _tell_parent(self, tx: Transaction, child: StoredJob) -> None:
         parent = find_job(tx, child.account_id, child.ancestors[0])
-        if parent is None or parent.state != WAITING:
-            return  # it has ended before us, and nobody counts any more
-        add_to_sums(tx, child)
-        if parent.has_barrier and child.ordinal == parent.children_total - 1:
+        if parent is None:
+            return
+        done = add_to_sums(tx, child)
+        if parent.state != WAITING:
+            # It has ended before us, and decides nothing any more; but people still count.
+            self._add_late(tx, parent, done)
+            return
+        if parent.kind in _STRICT and child.outcome_reason == messages.JOR_OBSOLETE:
+            # Not all of it can be had any more, and nobody is to blame for that.
+            self.end(tx, parent, SUCCEEDED, messages.JOR_OBSOLETE, child.message)
+        elif parent.has_barrier and child.ordinal == parent.children_total - 1:
             self._barrier_ended(tx, parent, child)
         elif parent.kind in _STRICT and child.state != SUCCEEDED:
             reason = messages.JOR_TERMINAL_ERROR
             self.end(tx, parent, FAILED, reason, f"a part of it failed: {child.message}")
         else:
             self._count(tx, parent, child)
+
+    def _add_late(self, tx: Transaction, ended: StoredJob, done: JobSums) -> None:
+        """What is done below an ended job belongs to all those that it was added to already."""
+        while ended.state in TERMINAL and ended.ancestors:
+            parent = find_job(tx, ended.account_id, ended.ancestors[0])
+            if parent is None:
+                return
+            add_to_row(tx, ended, done)
+            ended = parent
 
     def _barrier_ended(self, tx: Transaction, parent: StoredJob, child: StoredJob) -> None:
         if child.state == SUCCEEDED:

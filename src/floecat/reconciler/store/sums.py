@@ -9,8 +9,8 @@ from typing import Final
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import JobFailure, ReconcileCounters
-from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, StoredJob
-from floecat.reconciler import keys
+from ai.floedb.floecat.reconciler.stored_pb2 import JobSums, Sighting, StoredJob
+from floecat.reconciler import keys, sightings
 from floecat.reconciler.states import CANCELLED, FAILED, SUCCEEDED
 from floecat.reconciler.tasks import job_resource, target_of
 from floecat.reconciler.transactions import Transaction
@@ -21,12 +21,21 @@ _MOST: Final = 2**63 - 1
 _ENDS: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"}
 
 
-def add_to_sums(tx: Transaction, child: StoredJob) -> None:
-    """Tell the parent what an ended child did."""
+def add_to_sums(tx: Transaction, child: StoredJob) -> JobSums:
+    """Tell the parent what an ended child did, and everything below it; what that is."""
+    rows = keys.all_sums(child.account_id, child.job_id) if child.open_slices else []
+    tx.get_many(rows)  # children are still at it: what they add meanwhile must not be missed
+    done = ended(child, below(tx, child))
+    add_to_row(tx, child, done)
+    return done
+
+
+def add_to_row(tx: Transaction, child: StoredJob, done: JobSums) -> None:
+    """Add something to what the parent knows of a child."""
     row = keys.sums(child.account_id, child.ancestors[0], child.ordinal)
     value = tx.get(row)
     sums = JobSums.FromString(value) if value is not None else JobSums()
-    merge(sums, ended(child, below(tx, child)))
+    merge(sums, done)
     tx.put(row, sums.SerializeToString())
 
 
@@ -40,7 +49,12 @@ def below(tx: Transaction, job: StoredJob) -> JobSums:
 
 def ended(job: StoredJob, children: JobSums) -> JobSums:
     """What an ended job did, with everything below it."""
-    sums = JobSums(counters=job.counters, failures=[*job.failures, *children.failures])
+    sums = JobSums(
+        counters=job.counters,
+        failures=[*job.failures, *children.failures],
+        sightings=job.sightings,
+    )
+    _merge_sightings(sums, children)
     add(sums.counters, children.counters)
     add(sums.counters, _itself(job))
     if job.state == FAILED and not sums.failures:
@@ -71,6 +85,7 @@ def merge(sums: JobSums, more: JobSums) -> None:
     add(sums.counters, more.counters)
     room = max(_FAILURES * keys.OPEN_SLICES - len(sums.failures), 0)
     sums.failures.extend(more.failures[: min(room, _FAILURES)])
+    _merge_sightings(sums, more)
 
 
 def add(counters: ReconcileCounters, more: ReconcileCounters) -> None:
@@ -78,6 +93,15 @@ def add(counters: ReconcileCounters, more: ReconcileCounters) -> None:
     for field, value in more.ListFields():
         total = getattr(counters, field.name) + value
         setattr(counters, field.name, max(min(total, _MOST), -_MOST))
+
+
+def _merge_sightings(sums: JobSums, more: JobSums) -> None:
+    if not more.sightings:
+        return
+    merged: dict[str, Sighting] = {}
+    sightings.merge(merged, [*sums.sightings, *more.sightings])
+    del sums.sightings[:]
+    sums.sightings.extend(merged.values())
 
 
 def _itself(job: StoredJob) -> ReconcileCounters:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
-from floecat.storage.kv.port import Key, KeyValueStore, Operation, Record
+from floecat.storage.kv.port import Key, KeyValueStore, Operation, Record, ServerTime
 
 
 class DelegatingKeyValueStore:
@@ -37,6 +37,9 @@ class DelegatingKeyValueStore:
 
     def dump(self, after: Key | None = None) -> Iterator[Record]:
         return self._kv.dump(after)
+
+    def server_time(self) -> ServerTime | None:
+        return self._kv.server_time()
 
     def sweep(self, limit: int) -> int:
         return self._kv.sweep(limit)

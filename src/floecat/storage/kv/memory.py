@@ -137,6 +137,9 @@ class MemoryKeyValueStore:
             resumed = after.sort if after is not None and name == after.partition else None
             yield from self._from(name, resumed)
 
+    def server_time(self) -> None:
+        return None  # every process is on this machine
+
     def sweep(self, limit: int) -> int:
         check_limit(limit)
         with self._lock:

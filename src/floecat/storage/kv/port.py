@@ -6,7 +6,7 @@ Must not know any backend. The limits are DynamoDB's, so that nothing works on o
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -45,6 +45,13 @@ class Record(NamedTuple):
     value: bytes
     version: int
     expires_at: datetime | None = None
+
+
+class ServerTime(NamedTuple):
+    """What a server's clock says: this, or later by less than its precision."""
+
+    moment: datetime
+    precision: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +140,13 @@ class KeyValueStore(Protocol):
         The records of a partition come together, ordered by sort; the order of partitions is the
         backend's own (DynamoDB only has one by hash) and stays the same. `after` resumes behind a
         key that a dump gave.
+        """
+        ...
+
+    def server_time(self) -> ServerTime | None:
+        """What the clock says that every process of a store on a server has in common.
+
+        None if there is no server: then they all run on one machine, with one clock.
         """
         ...
 

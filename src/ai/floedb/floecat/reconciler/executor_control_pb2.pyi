@@ -777,10 +777,15 @@ class PlannedRelation(_message.Message):
     DESTINATION_ID_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     DESTINATION_CATALOG_ID_FIELD_NUMBER: _builtins.int
+    NAMED_FIELD_NUMBER: _builtins.int
     destination_name: _builtins.str
     revision: _builtins.str
     """Changes whenever the relation does upstream, where the connector can tell cheaply: what is as it was
     needs no further look. Empty means unknown.
+    """
+    named: _builtins.bool
+    """The run asked for it by this name: if there is no such relation, that is a failure. Set by the
+    control plane.
     """
     @_builtins.property
     def source(self) -> _reconciler_pb2.SourceRelation: ...
@@ -801,10 +806,11 @@ class PlannedRelation(_message.Message):
         destination_id: _common_pb2.ResourceId | None = ...,
         revision: _builtins.str = ...,
         destination_catalog_id: _common_pb2.ResourceId | None = ...,
+        named: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["destination_catalog_id", b"destination_catalog_id", "destination_id", b"destination_id", "source", b"source"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination_catalog_id", b"destination_catalog_id", "destination_id", b"destination_id", "destination_name", b"destination_name", "destination_namespace_path", b"destination_namespace_path", "revision", b"revision", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination_catalog_id", b"destination_catalog_id", "destination_id", b"destination_id", "destination_name", b"destination_name", "destination_namespace_path", b"destination_namespace_path", "named", b"named", "revision", b"revision", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -58,6 +58,35 @@ class JobTally(_message.Message):
 Global___JobTally: _TypeAlias = JobTally  # noqa: Y015
 
 @_typing.final
+class Sighting(_message.Message):
+    """Something that a run names and tables have, like a column: whether one was seen to have it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    FOUND_FIELD_NUMBER: _builtins.int
+    NEAR_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """What it is, and what it is called."""
+    found: _builtins.bool
+    near: _builtins.str
+    """What has almost the same name."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        found: _builtins.bool = ...,
+        near: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "name", b"name", "near", b"near"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Sighting: _TypeAlias = Sighting  # noqa: Y015
+
+@_typing.final
 class StoredJob(_message.Message):
     """A job's canonical record. What people see of it besides is derived."""
 
@@ -91,6 +120,7 @@ class StoredJob(_message.Message):
     COUNTERS_FIELD_NUMBER: _builtins.int
     PAYLOAD_FIELD_NUMBER: _builtins.int
     FAILURES_FIELD_NUMBER: _builtins.int
+    SIGHTINGS_FIELD_NUMBER: _builtins.int
     job_id: _builtins.str
     account_id: _builtins.str
     kind: _reconciler_pb2.ReconcileJobKind.ValueType
@@ -143,6 +173,10 @@ class StoredJob(_message.Message):
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[_reconciler_pb2.JobFailure]:
         """What of its own work failed without failing all of it; the first few."""
 
+    @_builtins.property
+    def sightings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Sighting]:
+        """Whether its table has what the run names."""
+
     def __init__(
         self,
         *,
@@ -174,10 +208,11 @@ class StoredJob(_message.Message):
         counters: _reconciler_pb2.ReconcileCounters | None = ...,
         payload: _common_pb2.BlobReference | None = ...,
         failures: _abc.Iterable[_reconciler_pb2.JobFailure] | None = ...,
+        sightings: _abc.Iterable[Global___Sighting] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "execution_policy", b"execution_policy", "payload", b"payload", "plan", b"plan", "tally", b"tally"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "ancestors", b"ancestors", "attempt", b"attempt", "children_total", b"children_total", "connector_id", b"connector_id", "counters", b"counters", "created_ms", b"created_ms", "due_ms", b"due_ms", "epoch", b"epoch", "execution_policy", b"execution_policy", "executor_id", b"executor_id", "failures", b"failures", "fingerprint", b"fingerprint", "finished_ms", b"finished_ms", "has_barrier", b"has_barrier", "job_id", b"job_id", "kind", b"kind", "lane", b"lane", "message", b"message", "open_slices", b"open_slices", "ordinal", b"ordinal", "outcome_reason", b"outcome_reason", "payload", b"payload", "plan", b"plan", "started_ms", b"started_ms", "state", b"state", "tally", b"tally", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "ancestors", b"ancestors", "attempt", b"attempt", "children_total", b"children_total", "connector_id", b"connector_id", "counters", b"counters", "created_ms", b"created_ms", "due_ms", b"due_ms", "epoch", b"epoch", "execution_policy", b"execution_policy", "executor_id", b"executor_id", "failures", b"failures", "fingerprint", b"fingerprint", "finished_ms", b"finished_ms", "has_barrier", b"has_barrier", "job_id", b"job_id", "kind", b"kind", "lane", b"lane", "message", b"message", "open_slices", b"open_slices", "ordinal", b"ordinal", "outcome_reason", b"outcome_reason", "payload", b"payload", "plan", b"plan", "sightings", b"sightings", "started_ms", b"started_ms", "state", b"state", "tally", b"tally", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -198,6 +233,7 @@ class JobTask(_message.Message):
     PLAN_OFFSET_FIELD_NUMBER: _builtins.int
     PLAN_LENGTH_FIELD_NUMBER: _builtins.int
     KEEP_SNAPSHOTS_FIELD_NUMBER: _builtins.int
+    NAMED_COLUMNS_FIELD_NUMBER: _builtins.int
     mode: _reconciler_pb2.CaptureMode.ValueType
     full_rescan: _builtins.bool
     plan_offset: _builtins.int
@@ -217,6 +253,10 @@ class JobTask(_message.Message):
     def relation(self) -> _executor_control_pb2.PlannedRelation:
         """Of PLAN_TABLE and PLAN_VIEW."""
 
+    @_builtins.property
+    def named_columns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of a root job: columns that the request itself names."""
+
     def __init__(
         self,
         *,
@@ -229,10 +269,11 @@ class JobTask(_message.Message):
         plan_offset: _builtins.int = ...,
         plan_length: _builtins.int = ...,
         keep_snapshots: _builtins.int | None = ...,
+        named_columns: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots", "capture_policy", b"capture_policy", "keep_snapshots", b"keep_snapshots", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots", "capture_policy", b"capture_policy", "full_rescan", b"full_rescan", "keep_snapshots", b"keep_snapshots", "mode", b"mode", "plan_length", b"plan_length", "plan_offset", b"plan_offset", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots", "capture_policy", b"capture_policy", "full_rescan", b"full_rescan", "keep_snapshots", b"keep_snapshots", "mode", b"mode", "named_columns", b"named_columns", "plan_length", b"plan_length", "plan_offset", b"plan_offset", "relation", b"relation", "scope", b"scope", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__keep_snapshots: _TypeAlias = _typing.Literal["keep_snapshots"]  # noqa: Y015
     _WhichOneofArgType__keep_snapshots: _TypeAlias = _typing.Literal["_keep_snapshots", b"_keep_snapshots"]  # noqa: Y015
@@ -248,21 +289,25 @@ class JobSums(_message.Message):
 
     COUNTERS_FIELD_NUMBER: _builtins.int
     FAILURES_FIELD_NUMBER: _builtins.int
+    SIGHTINGS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def counters(self) -> _reconciler_pb2.ReconcileCounters: ...
     @_builtins.property
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[_reconciler_pb2.JobFailure]:
         """Why some failed; the first few."""
 
+    @_builtins.property
+    def sightings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Sighting]: ...
     def __init__(
         self,
         *,
         counters: _reconciler_pb2.ReconcileCounters | None = ...,
         failures: _abc.Iterable[_reconciler_pb2.JobFailure] | None = ...,
+        sightings: _abc.Iterable[Global___Sighting] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "failures", b"failures"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counters", b"counters", "failures", b"failures", "sightings", b"sightings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

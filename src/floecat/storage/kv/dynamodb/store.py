@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
 
 import boto3
 from botocore.config import Config
@@ -34,9 +35,12 @@ from floecat.storage.kv.limits import (
     checked_operations,
     checked_partition,
 )
-from floecat.storage.kv.port import Key, Operation, Record
+from floecat.storage.kv.port import Key, Operation, Record, ServerTime
 from floecat.storage.kv.ranges import sort_range
 from floecat.storage.kv.versions import to_micros
+
+_CLOCK_PRECISION: Final = timedelta(seconds=1)
+"""Of dates in HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,11 @@ class DynamoDbKeyValueStore:
             **start,
         )
         return map(item_record, pages)
+
+    def server_time(self) -> ServerTime | None:
+        answer = self._table.call(self._client.describe_table, TableName=self._table.name)
+        date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+        return ServerTime(parsedate_to_datetime(date), _CLOCK_PRECISION) if date else None
 
     def sweep(self, limit: int) -> int:
         """Reads the whole table; DynamoDB's own expiry, which is on, does the daily sweeping."""

@@ -92,3 +92,5 @@ DELETE FROM floecat_record WHERE (partition_digest, sort) IN (
     SELECT partition_digest, sort FROM floecat_record
     WHERE expires_at <= %s LIMIT %s FOR UPDATE SKIP LOCKED)
 """
+
+SERVER_TIME: Final = "SELECT clock_timestamp()"

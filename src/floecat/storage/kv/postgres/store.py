@@ -18,7 +18,7 @@ from floecat.storage.kv.limits import (
     checked_operations,
     checked_partition,
 )
-from floecat.storage.kv.port import Key, Operation, Record
+from floecat.storage.kv.port import Key, Operation, Record, ServerTime
 from floecat.storage.kv.postgres import statements as sql
 from floecat.storage.kv.postgres.commits import Committer, Connection, Pool
 from floecat.storage.kv.postgres.errors import is_lost, translated
@@ -29,6 +29,7 @@ from floecat.storage.kv.versions import from_micros, to_micros
 T = TypeVar("T")
 
 _DUMP_PAGE: Final = 500
+_CLOCK_PRECISION: Final = timedelta(microseconds=1)
 
 
 class PostgresKeyValueStore:
@@ -112,6 +113,10 @@ class PostgresKeyValueStore:
             if len(page) < _DUMP_PAGE:
                 return
             digest, sort = index_key(checked_key(page[-1].key))
+
+    def server_time(self) -> ServerTime:
+        [[moment]] = self._rows(sql.SERVER_TIME, ())
+        return ServerTime(moment, _CLOCK_PRECISION)
 
     def sweep(self, limit: int) -> int:
         check_limit(limit)

@@ -1,0 +1,98 @@
+"""What a tree says that was done, however it ended."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from tests.support.clock import FakeClock
+from tests.support.reconciling import Reconciling, table_chunk
+from typing_extensions import override
+
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
+from ai.floedb.floecat.reconciler.stored_pb2 import PlannedJob
+from floecat.errors import UnavailableError
+from floecat.reconciler.jobs import LeaseSelector, NewJob, Planned, Report, Succeeded
+from floecat.reconciler.store.durable import DurableReconcileJobStore
+from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.storage.kv.delegating import DelegatingKeyValueStore
+from floecat.storage.kv.memory import MemoryKeyValueStore
+from floecat.storage.kv.port import Operation
+
+
+def test_a_cancelled_tree_counts_all_of_it(plane: Reconciling) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, [f"sales.t{number}" for number in range(30)])
+    plane.plan_table(plane.lease().lease, table_chunk("t", [1, 2]))
+    running = plane.lease()
+    request = messages.CancelReconcileJobRequest(job_id=root)
+    plane.world.call("ReconcileControl/CancelReconcileJob", request)
+    plane.spread()
+    plane.plan_table(running.lease, table_chunk("t"))
+    counters = plane.job(root).counters
+    assert (counters.jobs_total, counters.jobs_succeeded, counters.jobs_cancelled) == (31, 1, 30)
+    assert (counters.tables_changed, counters.snapshots_processed) == (1, 2)
+
+
+def test_what_was_recorded_counts_though_the_service_died_before_it_said_so(
+    plane: Reconciling, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, ["sales.orders"])
+    many = list(range(1, 61))
+
+    def die(*_: object) -> None:
+        raise UnavailableError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DurableReconcileJobStore, "settle", die)
+        with pytest.raises(UnavailableError):
+            plane.plan_table(plane.lease().lease, table_chunk("orders", many))
+    clock.advance(seconds=31)
+    plane.store.reclaim(10)
+    clock.advance(seconds=60)
+    plane.plan_table(plane.lease().lease, table_chunk("orders", [*many, 61]))
+    counters = plane.job(root).counters
+    assert (counters.snapshots_processed, counters.tables_changed) == (61, 1)
+    assert not plane.problems()
+    again = plane.mirror("sales.orders", snapshots=[*many, 61], full=True)
+    assert plane.job(again).counters.snapshots_processed == 0
+
+
+class _Before(DelegatingKeyValueStore):
+    """A store where something happens right before a commit, once."""
+
+    happening: Callable[[], object] | None = None
+
+    @override
+    def commit(self, operations: Sequence[Operation]) -> None:
+        happening, self.happening = self.happening, None
+        if happening is not None:
+            happening()
+        self._kv.commit(operations)
+
+
+def test_what_a_child_did_while_its_parent_was_cancelled_isnt_lost() -> None:
+    clock = FakeClock()
+    kv = _Before(MemoryKeyValueStore(clock=clock))
+    store = DurableReconcileJobStore(kv, MemoryBlobStore(), clock=clock)
+    store.enqueue(NewJob(account_id="a", kind=messages.PLAN_CONNECTOR, task=b""))
+    selector = LeaseSelector(executor_id="w", kinds=tuple(messages.ReconcileJobKind.values()[1:]))
+    for kind, count in ((messages.PLAN_TABLE, 1), (messages.PLAN_SNAPSHOT, 40)):
+        parent = store.lease(selector)
+        assert parent is not None
+        plan, total = store.plans.write(str(kind), [PlannedJob(kind=kind)] * count)
+        store.settle(parent.lease, "planned", b"", Planned(plan, total))
+        while store.expand(10):
+            pass
+    child = store.lease(selector)
+    assert child is not None
+    done = Report(counters=ReconcileCounters(rows_processed=7))
+    kv.happening = lambda: store.settle(child.lease, "done", b"", Succeeded(), done)
+    table, root = child.job.ancestors
+    store.cancel("a", table, "somebody wanted it")
+    while store.spread_cancellations(10):
+        pass
+    ended = store.get("a", root)
+    counters = store.reading.sums(ended).counters
+    assert counters.rows_processed == 7
+    assert (counters.jobs_succeeded, counters.jobs_cancelled) == (1, 40)
