@@ -26,6 +26,7 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 from floecat.artifacts.arrow import open_arrow, write_arrow
 from floecat.artifacts.columns import SCHEMA, ColumnRow, from_batch, to_batch
 from floecat.artifacts.payloads import blob_ref, reference
+from floecat.connectors.spi.merging import MOST
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobRef, BlobStore
 
@@ -50,7 +51,7 @@ def write_manifest(blobs: BlobStore, manifest: SegmentManifest) -> SegmentRefere
         segment_id=manifest.segment_id,
         manifest=reference(writer.ref),
         files=len(files),
-        rows=sum(file.stats.row_count for file in files),
+        rows=min(sum(file.stats.row_count for file in files), MOST),
         format_version=FORMAT_VERSION,
     )
 

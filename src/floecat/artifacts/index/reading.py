@@ -124,8 +124,8 @@ class ScanIndexFile:
             part = self.part(number)
             for used in self._used(number):
                 held = part.part.segments[used]
-                if held.segment_id not in seen:
-                    seen.add(held.segment_id)
+                if held.manifest.sha256 not in seen:
+                    seen.add(held.manifest.sha256)
                     yield held
 
     def blobs(self) -> Iterator[BlobReference]:
