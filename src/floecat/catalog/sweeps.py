@@ -54,13 +54,27 @@ class SnapshotSweep:
         return len(moments) < _PAGE
 
 
+class OverlaySweep:
+    """Removes what clients wrote about a deleted table, of snapshots that never came too."""
+
+    def __init__(self, kv: KeyValueStore) -> None:
+        self._kv = kv
+
+    def sweep_table(self, account: str, table_id: str) -> bool:
+        """Remove a page of it."""
+        rows = self._kv.scan(keys.overlays(account, table_id), limit=_PAGE)
+        self._kv.commit([Delete(row.key, ANY) for row in rows])
+        return len(rows) < _PAGE
+
+
 class Sweeper:
     """Works off the sweep rows. Any number may run at once; each page is one commit."""
 
     def __init__(self, stores: CatalogStores, dependents: Sequence[TableDependents] = ()) -> None:
         self._kv = stores.kv
         self._records = {k: Records(stores, k, message) for k, message in MESSAGE_TYPES.items()}
-        self._dependents = (SnapshotSweep(stores.kv), *dependents)
+        own = (SnapshotSweep(stores.kv), OverlaySweep(stores.kv))
+        self._dependents: Sequence[TableDependents] = (*own, *dependents)
 
     def sweep(self) -> int:
         """Take one step on every row there is; how many rows are left."""

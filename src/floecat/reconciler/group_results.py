@@ -16,7 +16,7 @@ from ai.floedb.floecat.execution.stored_pb2 import HeldSegment
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
 from floecat.artifacts.index.rows import SegmentUse
 from floecat.artifacts.opened import OpenedSegments
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, relocated
 from floecat.reconciler.states import SUCCEEDED
 from floecat.reconciler.tasks import target_of
 from floecat.statistics.inline import InlineSegment
@@ -100,7 +100,10 @@ class GroupResults:
         if group.state != SUCCEEDED or not group.payload.uri:
             return
         for frame in read_frames(self._blobs, blob_ref(group.payload)):
-            yield FileGroupResultChunk.FromString(frame.content)
+            chunk = FileGroupResultChunk.FromString(frame.content)
+            for named in (*chunk.segments, *chunk.artifacts):
+                relocated(named, group.payload)
+            yield chunk
 
 
 def _inline(result: GroupResult) -> list[FileTargetStats]:

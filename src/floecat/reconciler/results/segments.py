@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from google.protobuf.message import DecodeError
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
-from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import SegmentReference
-from ai.floedb.floecat.execution.stored_pb2 import SegmentFile, SegmentManifest
+from ai.floedb.floecat.execution.stored_pb2 import SegmentFile
 from floecat.artifacts.coverage import CoverageHash
 from floecat.artifacts.segments import Segment
 from floecat.errors import DataLossError, InvalidArgumentError, NotFoundError
@@ -57,7 +56,7 @@ class SegmentChecks:
             )
         if manifest.table_id.id != assignment.task.target.table_id.id:
             raise InvalidArgumentError(f"the segment {named.segment_id} is of another table")
-        for reference in (named.manifest, *_blobs(manifest)):
+        for reference in (named.manifest, *segment.blobs()):
             if f"{manifest.blob_prefix}/" not in reference.uri:
                 raise InvalidArgumentError(
                     f"{reference.uri} doesn't lie below its segment's prefix"
@@ -85,12 +84,3 @@ class SegmentChecks:
 
 def _is_below(name: str, prefix: str) -> bool:
     return name == prefix or name.startswith(f"{prefix}/")
-
-
-def _blobs(manifest: SegmentManifest) -> Iterator[BlobReference]:
-    yield manifest.partials
-    for part in manifest.parts:
-        yield part.columns
-        for file in part.files:
-            if file.artifact.artifact.uri:
-                yield file.artifact.artifact
