@@ -26,9 +26,9 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.payloads import reference
-from floecat.artifacts.segments import write_columns, write_manifest
+from floecat.artifacts.segments import number_shapes, write_columns, write_manifest
 from floecat.sketches.frequencies import FrequencySketch
-from floecat.sketches.murmur import hash_words
+from floecat.sketches.hashing import hash_integers
 from floecat.sketches.quantiles import QuantileSketch
 from floecat.sketches.theta import ThetaSketch
 from floecat.storage.blobs.port import BlobStore
@@ -47,9 +47,12 @@ class Content:
 
     path: str
     columns: Mapping[int, Sequence[int | None]] = field(default_factory=dict)
+    rows_told: int | None = None
 
     @property
     def rows(self) -> int:
+        if self.rows_told is not None:
+            return self.rows_told
         return max((len(values) for values in self.columns.values()), default=0)
 
     @property
@@ -85,7 +88,7 @@ def row_of(values: Sequence[int | None], *, sketches: bool = True) -> ColumnRow:
     )
     if not sketches:
         return row
-    hashes = hash_words(numbers.view(np.uint64), None, 8) if present else np.empty(0, np.uint64)
+    hashes = hash_integers(numbers, 8)
     counts = (
         {str(value): present.count(value) for value in set(present)} if len(present) < 1000 else {}
     )
@@ -135,8 +138,12 @@ class SegmentMaker:
             table_id=self.table_id,
             snapshot_id=self.snapshot_id,
             blob_prefix=prefix,
-            shapes=[self.coverage(column_ids)],
             job_id="job",
+        )
+        shapes = (self.coverage(sorted(file.columns)) for file in files)
+        contents = [shape.SerializeToString(deterministic=True) for shape in shapes]
+        numbers = dict(
+            zip((file.path for file in files), number_shapes(manifest, contents), strict=True)
         )
         merges = {column_id: ColumnMerge(self.type) for column_id in column_ids}
         for start in range(0, len(files), self.files_per_part):
@@ -156,7 +163,8 @@ class SegmentMaker:
             columns = write_columns(self.blobs, f"{prefix}/parts/{start:06}", rows)
             manifest.parts.append(
                 SegmentPart(
-                    columns=reference(columns), files=[self._file(prefix, file) for file in some]
+                    columns=reference(columns),
+                    files=[self._file(prefix, file, numbers[file.path]) for file in some],
                 )
             )
         partials = {column_id: [merge.result()] for column_id, merge in merges.items()}
@@ -172,11 +180,11 @@ class SegmentMaker:
             segment_id=written.segment_id, manifest=written.manifest, blob_prefix=prefix
         )
 
-    def _file(self, prefix: str, file: Content) -> SegmentFile:
+    def _file(self, prefix: str, file: Content, shape: int) -> SegmentFile:
         stats = FileTargetStats(
             identity=file.identity, file_format="parquet", content=FC_DATA, row_count=file.rows
         )
-        made = SegmentFile(stats=stats, shape=0)
+        made = SegmentFile(stats=stats, shape=shape)
         if self.sidecars:
             made.artifact.CopyFrom(self._sidecar(prefix, file))
         return made

@@ -2,7 +2,7 @@
 
 from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
 from floecat.artifacts.columns import ColumnRow
-from floecat.connectors.spi.merging import ScalarMerge
+from floecat.connectors.spi.merging import MOST, ScalarMerge
 from floecat.sketches.frequencies import FrequencySketch
 from floecat.sketches.quantiles import QuantileSketch
 from floecat.sketches.theta import ThetaUnion
@@ -76,7 +76,7 @@ class ColumnMerge:
 
 
 def _sum(total: int | None, part: int | None) -> int | None:
-    return None if total is None or part is None else total + part
+    return None if total is None or part is None else min(total + part, MOST)
 
 
 def _plain(row: ColumnRow) -> ScalarStats:

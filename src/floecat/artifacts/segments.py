@@ -25,7 +25,8 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 )
 from floecat.artifacts.arrow import open_arrow, write_arrow
 from floecat.artifacts.columns import SCHEMA, ColumnRow, from_batch, to_batch
-from floecat.artifacts.payloads import blob_ref, reference
+from floecat.artifacts.payloads import blob_ref, read_message, reference
+from floecat.connectors.spi.merging import MOST
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobRef, BlobStore
 
@@ -50,7 +51,7 @@ def write_manifest(blobs: BlobStore, manifest: SegmentManifest) -> SegmentRefere
         segment_id=manifest.segment_id,
         manifest=reference(writer.ref),
         files=len(files),
-        rows=sum(file.stats.row_count for file in files),
+        rows=min(sum(file.stats.row_count for file in files), MOST),
         format_version=FORMAT_VERSION,
     )
 
@@ -94,8 +95,7 @@ class Segment:
     @classmethod
     def open(cls, blobs: BlobStore, manifest: BlobReference) -> "Segment":
         """Open a segment by its manifest."""
-        ref = blob_ref(manifest)
-        read = SegmentManifest.FromString(blobs.read(ref))
+        read = read_message(blobs, manifest, SegmentManifest)
         if read.format_version != FORMAT_VERSION:
             raise DataLossError(
                 f"{manifest.uri} is a segment of version {read.format_version}, and version "
@@ -130,6 +130,13 @@ class Segment:
         """The parts one after another, each opened."""
         for part in self.manifest.parts:
             yield part, ColumnFile(self._blobs, part.columns)
+
+    def blobs(self) -> Iterator[BlobReference]:
+        """Every blob that the segment consists of, besides its manifest."""
+        yield self.manifest.partials
+        for part in self.manifest.parts:
+            yield part.columns
+            yield from (f.artifact.artifact for f in part.files if f.artifact.artifact.uri)
 
     def part_of(self, number: int) -> tuple[ColumnFile, int]:
         """The opened part of a file by its number, and its row there."""

@@ -1,4 +1,4 @@
-"""Collecting blobs that no record names.
+"""Collecting blobs that no record names, nor needs.
 
 A blob is written before the record that names it, so being unnamed for a moment means nothing. It
 is deleted only if two passes at least `grace` apart found it unnamed, and a last look right before
@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Final
 
 from floecat.catalog import keys
+from floecat.catalog.holdings import CapturedBlobs, Holdings
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.references import BLOBS, references_of
 from floecat.storage.blobs.port import BlobInfo
@@ -57,6 +58,7 @@ class GarbageCollector:
     ) -> None:
         self._stores = stores
         self._grace = grace
+        self._holdings = Holdings(stores.blobs)
         self._batch = batch
 
     def collect(self, *, dry_run: bool = False) -> GarbageReport:
@@ -115,10 +117,12 @@ class GarbageCollector:
     def _unnamed(self, blobs: list[BlobInfo]) -> list[BlobInfo]:
         """Those of some blobs that no record names."""
         by_uri = {blob.uri: blob for blob in blobs}
+        captures = CapturedBlobs(blob.name for blob in blobs)
         for record in self._stores.kv.dump():
             for reference in references_of(record):
                 by_uri.pop(reference.uri, None)
-        return list(by_uri.values())
+            captures.take(self._holdings.of(record))
+        return [blob for blob in by_uri.values() if not captures.is_held(blob.name)]
 
     def _blobs(self) -> Iterator[BlobInfo]:
         for prefix in BLOBS:

@@ -14,6 +14,7 @@
     timeline/{account}/{table} {time}/{snapshot}   a snapshot's id, by upstream time
     constraints/{account}/{table} {time}/{snapshot}
     final/{account}/{table} {snapshot}          present once the snapshot's capture is published
+    overlay/{account}/{table} {snapshot}/{what}   what clients wrote over a snapshot's capture
     mirrors/{account}/{connector} {kind}/{relation}   the id of what mirrors an upstream's relation
     sweep/{slice} {account}/{kind}/{id}         what is deleted for everyone, but not yet swept
     idempotency/{account}/{request type} {key}
@@ -38,6 +39,10 @@ SWEEP_SLICES: Final = 4
 ACCOUNTS: Final = "accounts"
 DEFAULT_ACCOUNT: Final = Key("default", "account")
 GARBAGE: Final = "garbage"
+
+STATISTICS: Final = "statistics"
+ARTIFACTS: Final = "artifacts"
+OVERLAYS: Final = (STATISTICS, ARTIFACTS)
 
 
 def _slice(text: str, slices: int) -> int:
@@ -145,6 +150,21 @@ def final(account: str, table_id: str, snapshot_id: int) -> Key:
 def finals(account: str, table_id: str) -> str:
     """The partition of a table's published captures."""
     return f"final/{account}/{table_id}"
+
+
+def overlay(account: str, table_id: str, snapshot_id: int, what: str) -> Key:
+    """What clients wrote about a snapshot: its statistics, or its index artifacts."""
+    return Key(overlays(account, table_id), f"{snapshot_id}/{what}")
+
+
+def overlays_of(account: str, table_id: str, snapshot_id: int) -> list[Key]:
+    """Everything that clients wrote about a snapshot."""
+    return [overlay(account, table_id, snapshot_id, what) for what in OVERLAYS]
+
+
+def overlays(account: str, table_id: str) -> str:
+    """The partition of what clients wrote about a table."""
+    return f"overlay/{account}/{table_id}"
 
 
 def mirrors(account: str, connector_id: str) -> str:

@@ -7,6 +7,7 @@ from google.protobuf.message import Message
 
 from ai.floedb.floecat.catalog.stored_pb2 import StoredResource, StoredResponse
 from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.stored_pb2 import StoredOverlay
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob
 from floecat.storage.kv.port import Record
 
@@ -18,6 +19,7 @@ _NAMING: Final[Mapping[str, type[Message]]] = {
     "idempotency": StoredResponse,
     "job": StoredJob,
     "final": FinalSnapshot,
+    "overlay": StoredOverlay,
 }
 """What the records of an area are, if they may name blobs."""
 
@@ -51,9 +53,12 @@ def _stored(record: Record) -> Message | None:
 
 
 def _references(stored: Message) -> Iterator[BlobReference]:
-    """Every reference that is set, directly or in a map."""
+    """Every reference that is set: directly, in a map, or in what there are several of."""
     for field, value in stored.ListFields():
         if isinstance(value, BlobReference):
             yield value
         elif field.message_type is not None and field.message_type.GetOptions().map_entry:
             yield from (part for part in value.values() if isinstance(part, BlobReference))
+        elif field.message_type is not None and field.is_repeated:
+            for part in value:
+                yield from _references(part)

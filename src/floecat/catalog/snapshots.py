@@ -125,6 +125,10 @@ class SnapshotRepository:
                     Delete(Key(keys.timeline(account, table_id), at), ANY),
                     Delete(Key(keys.constraints(account, table_id), at), ANY),
                     Delete(keys.final(account, table_id, request.snapshot_id), ANY),
+                    *(
+                        Delete(overlay, ANY)
+                        for overlay in keys.overlays_of(account, table_id, request.snapshot_id)
+                    ),
                 ),
                 DeleteSnapshotResponse(meta=stored.meta),
             )

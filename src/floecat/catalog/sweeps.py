@@ -66,6 +66,21 @@ class SnapshotSweep:
         return len(moments) < _PAGE
 
 
+class OverlaySweep:
+    """Removes what clients wrote about a deleted table, of snapshots that never came too."""
+
+    def __init__(self, kv: KeyValueStore) -> None:
+        self._kv = kv
+
+    def sweep(self, account: str, kind: Kind, identifier: str) -> bool:
+        """Remove a page of it."""
+        if kind != common_pb2.RK_TABLE:
+            return True
+        rows = self._kv.scan(keys.overlays(account, identifier), limit=_PAGE)
+        self._kv.commit([Delete(row.key, ANY) for row in rows])
+        return len(rows) < _PAGE
+
+
 class MirrorSweep:
     """Removes what is known of a deleted connector's relations. What mirrored them stays."""
 
@@ -89,6 +104,7 @@ class Sweeper:
         self._records = {k: Records(stores, k, message) for k, message in MESSAGE_TYPES.items()}
         self._dependents: tuple[Dependents, ...] = (
             SnapshotSweep(stores.kv),
+            OverlaySweep(stores.kv),
             MirrorSweep(stores.kv),
             *dependents,
         )

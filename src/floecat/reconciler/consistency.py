@@ -7,13 +7,17 @@ each row speaks of.
 from collections.abc import Iterator, Mapping
 
 from ai.floedb.floecat.common import common_pb2
+from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.stored_pb2 import SnapshotHoldings
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob, StoredLease
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, read_message
+from floecat.artifacts.segments import Segment
 from floecat.catalog import keys as catalog_keys
 from floecat.catalog.consistency import Finding, RecordCheck, findings
 from floecat.catalog.kinds import KIND_NAMES, Kind
 from floecat.catalog.records import CatalogStores
 from floecat.catalog.references import references_of
+from floecat.errors import DataLossError, NotFoundError
 from floecat.reconciler import keys
 from floecat.reconciler.states import LEASED, QUEUED, TERMINAL, WAITING
 from floecat.storage.kv.port import Key, Record
@@ -25,6 +29,7 @@ class QueueCheck:
     def __init__(self, stores: CatalogStores) -> None:
         self._kv = stores.kv
         self._blobs = stores.blobs
+        self._sound: set[str] = set()
         self._checks: Mapping[str, RecordCheck] = {
             "job": self._job,
             "ready": self._ready,
@@ -122,10 +127,35 @@ class QueueCheck:
 
     def _final(self, record: Record) -> Iterator[str]:
         _, account, table_id = record.key.partition.split("/")
-        FinalSnapshot.FromString(record.value)
+        final = FinalSnapshot.FromString(record.value)
         if not self._has(catalog_keys.snapshot(account, table_id, int(record.key.sort))):
             yield "is of a snapshot that doesn't exist"
         yield from self._payloads(record)
+        if final.segments.uri:
+            yield from self._held(final.segments)
+
+    def _held(self, reference: BlobReference) -> Iterator[str]:
+        """Snapshots share segments and index parts; each is looked at once."""
+        holdings = read_message(self._blobs, reference, SnapshotHoldings)
+        for blob in holdings.blobs:
+            yield from self._present(blob)
+        for segment in holdings.segments:
+            if segment.manifest.sha256 not in self._sound:
+                blobs = Segment.open(self._blobs, segment.manifest).blobs()
+                problems = [problem for blob in blobs for problem in self._present(blob)]
+                yield from problems
+                if not problems:
+                    self._sound.add(segment.manifest.sha256)
+
+    def _present(self, reference: BlobReference) -> Iterator[str]:
+        if reference.sha256 in self._sound:
+            return
+        try:
+            self._blobs.open(blob_ref(reference)).close()
+        except (DataLossError, NotFoundError) as error:
+            yield f"needs a blob that can't be read: {error.message}"
+        else:
+            self._sound.add(reference.sha256)
 
     def _mirror(self, record: Record) -> Iterator[str]:
         """What it speaks of may be deleted by now: then the next run makes it anew."""

@@ -1,27 +1,28 @@
 """SnapshotFinalizeReconcileExecutor: the last job of a snapshot, run by the service itself.
 
-It checks that exactly the planned files are covered, and publishes with one small record.
+It checks that exactly the planned files are covered, puts together what was learnt of them, and
+publishes all of it with one small record.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import structlog
 
-from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
-from ai.floedb.floecat.execution.capture_pb2 import FileGroupResultChunk
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob
 from floecat.artifacts.coverage import CoverageHash
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.opened import OpenedSegments
 from floecat.catalog import keys
 from floecat.catalog.records import CatalogStores
+from floecat.clock import Clock
 from floecat.errors import AbortedError, FloecatError, UnavailableError
 from floecat.reconciler.executors import SNAPSHOT_FINALIZE
+from floecat.reconciler.group_results import GroupResults, capture_prefix
 from floecat.reconciler.jobs import (
-    JobLease,
     LeasedJob,
     LeaseLostError,
     LeaseSelector,
@@ -32,11 +33,12 @@ from floecat.reconciler.jobs import (
     Succeeded,
     TerminalFailure,
 )
+from floecat.reconciler.snapshot_captures import SnapshotCapture
 from floecat.reconciler.snapshot_plans import SnapshotPlans
-from floecat.reconciler.states import SUCCEEDED
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.tasks import target_of
-from floecat.storage.blobs.frames import read_frames
+from floecat.statistics.records import CaptureOrigin
+from floecat.storage.kv.port import Key
 
 _LOG: Final = structlog.get_logger(log="floecat.finalization")
 _PAGE: Final = 200
@@ -50,6 +52,7 @@ class SnapshotFinalizeReconcileExecutor:
         self._store = store
         self._stores = stores
         self._plans = SnapshotPlans(stores.blobs)
+        self._results = GroupResults(stores.blobs, OpenedSegments(stores.blobs))
         self._selector = LeaseSelector(
             executor_id=f"{SNAPSHOT_FINALIZE}:{executor_id}",
             kinds=(messages.FINALIZE_SNAPSHOT_CAPTURE,),
@@ -85,63 +88,85 @@ class SnapshotFinalizeReconcileExecutor:
         if self._stores.kv.get(keys.snapshot(account, table_id, target.snapshot_id)) is None:
             return Obsolete("the snapshot isn't there any more"), Report()
         header = self._plans.header(parent.payload)
-        covered = self._covered(parent, leased.lease)
+        working = Renewing(partial(self._store.renew, leased.lease), self._stores.clock)
+        covered = self._covered(parent, working)
         if covered.hexdigest() != header.coverage_sha256 or len(covered) != header.files_total:
             return TerminalFailure(
                 f"{len(covered)} of {header.files_total} planned files are covered, or others: "
                 "nothing is published"
             ), Report()
         row = keys.final(account, table_id, target.snapshot_id)
-        final = self._final(job, parent, header.files_total)
-        final.coverage_sha256 = header.coverage_sha256
-        before = self._stores.kv.get(row)
-        generation = FinalSnapshot.FromString(before.value).generation if before else 0
-        final.generation = generation + 1
+        final = self._captured(leased, parent, row, working)
         report = Report(
             counters=ReconcileCounters(stats_processed=1),
             records={row: final.SerializeToString()},
         )
         return Succeeded(f"{header.files_total} files are covered"), report
 
-    def _final(self, job: StoredJob, parent: StoredJob, files_total: int) -> FinalSnapshot:
+    def _captured(
+        self, leased: LeasedJob, parent: StoredJob, row: Key, working: "Renewing"
+    ) -> FinalSnapshot:
+        """The record that publishes the snapshot; everything that it names is written."""
+        job, header = leased.job, self._plans.header(parent.payload)
+        before = self._stores.kv.get(row)
+        origin = CaptureOrigin(
+            table_id=target_of(job).table_id,
+            snapshot_id=target_of(job).snapshot_id,
+            generation=1 + (FinalSnapshot.FromString(before.value).generation if before else 0),
+            job_id=job.job_id,
+            captured_at=self._stores.now(),
+        )
+        prefix = capture_prefix(job.account_id, job.job_id, leased.lease.epoch)
+        deletes = [f for chunk in self._plans.chunks(parent.payload) for f in chunk.delete_files]
+        capture = SnapshotCapture(self._stores.blobs, header, deletes, prefix, working)
+        groups = self._groups(parent)
+        for chunk in self._plans.chunks(parent.payload):
+            working()
+            capture.reuse(chunk.reused_files)
+            for group in chunk.groups:
+                capture.execute(group, next(groups))
+        written = capture.finish(origin)
         return FinalSnapshot(
+            stats=written.stats,
+            index=written.index,
+            segments=written.segments,
+            generation=origin.generation,
             plan=parent.payload,
             finalizer_job_id=job.job_id,
-            finalized_at=self._stores.now(),
-            files_total=files_total,
+            finalized_at=origin.captured_at,
+            files_total=header.files_total,
+            coverage_sha256=header.coverage_sha256,
         )
 
-    def _covered(self, parent: StoredJob, lease: JobLease) -> CoverageHash:
+    def _covered(self, parent: StoredJob, working: "Renewing") -> CoverageHash:
         """The files that persisted results speak of, and those that were used again."""
         covered = CoverageHash()
-        stay_alive = self._renewals(lease)
         for chunk in self._plans.chunks(parent.payload):
-            next(stay_alive)
+            working()
             for file in chunk.reused_files:
                 covered.add(file.identity)
         for group in self._groups(parent):
-            next(stay_alive)
-            for identity in self._results(group):
-                covered.add(identity)
+            working()
+            for result in self._results.results(group):
+                covered.add(result.identity)
         return covered
-
-    def _renewals(self, lease: JobLease) -> Iterator[None]:
-        """Renews the lease now and then, as often as it is asked."""
-        renewed = self._stores.clock()
-        while True:
-            if self._stores.clock() - renewed > _RENEW_EVERY:
-                self._store.renew(lease)
-                renewed = self._stores.clock()
-            yield
 
     def _groups(self, parent: StoredJob) -> Iterator[StoredJob]:
         count = parent.children_total - 1
         for start in range(0, count, _PAGE):
             yield from self._store.reading.children(parent, start, min(_PAGE, count - start))
 
-    def _results(self, group: StoredJob) -> Iterator[FileIdentity]:
-        if group.state != SUCCEEDED or not group.payload.uri:
-            return
-        for frame in read_frames(self._stores.blobs, blob_ref(group.payload)):
-            chunk = FileGroupResultChunk.FromString(frame.content)
-            yield from (result.identity for result in chunk.files)
+
+class Renewing:
+    """Called now and then by whoever works for long: keeps the lease, or says that it is lost."""
+
+    def __init__(self, renew: Callable[[], object], clock: Clock) -> None:
+        self._renew = renew
+        self._clock = clock
+        self._renewed = clock()
+
+    def __call__(self) -> None:
+        now = self._clock()
+        if now - self._renewed > _RENEW_EVERY:
+            self._renew()
+            self._renewed = now

@@ -24,6 +24,8 @@ from floecat.catalog.timeline import SnapshotIndex
 from floecat.connectors.spi.mapper import ConnectorConfigMapper
 from floecat.errors import NotFoundError
 from floecat.reconciler.assignments import Assignment, Assignments
+from floecat.reconciler.finals import FinalSnapshots
+from floecat.reconciler.group_results import capture_prefix
 from floecat.reconciler.jobs import JobLease
 from floecat.reconciler.snapshot_plans import SnapshotPlans
 from floecat.reconciler.store.port import ReconcileJobStore
@@ -59,6 +61,7 @@ class LeasedInputs:
         self._tables = Records(stores, common_pb2.RK_TABLE, Table)
         self._views = Records(stores, common_pb2.RK_VIEW, View)
         self._plans = SnapshotPlans(stores.blobs)
+        self._covered = FinalSnapshots(stores.kv)
 
     def for_connector(self, lease: JobLease) -> wire.GetLeasedPlanConnectorInputResponse:
         """What to look for upstream."""
@@ -111,6 +114,7 @@ class LeasedInputs:
         assignment = self._assignments.get(lease, messages.PLAN_SNAPSHOT)
         target = assignment.task.target
         table = self._table(assignment)
+        covered = self._covered.find(lease.account_id, table.resource_id.id, target.snapshot_id)
         return wire.GetLeasedPlanSnapshotInputResponse(
             connector=self._leased(assignment, self._connector(assignment)),
             source=target.source,
@@ -118,6 +122,8 @@ class LeasedInputs:
             snapshot=self._snapshot(assignment).message,
             column_ids=[column for column in table.column_ids if not column.dropped],
             capture_policy=assignment.run.capture_policy,
+            covered_index=covered.index if covered else None,
+            covered_segments=covered.segments if covered else None,
             max_files_per_group=self._limits.max_files,
             max_bytes_per_group=self._limits.max_bytes,
         )
@@ -139,7 +145,7 @@ class LeasedInputs:
             capture_policy=planned.plan.policy,
             schema_json=planned.plan.schema_json,
             column_ids=planned.plan.column_ids,
-            blob_prefix=f"captures/{lease.account_id}/{lease.job_id}/{lease.epoch}",
+            blob_prefix=capture_prefix(lease.account_id, lease.job_id, lease.epoch),
         )
 
     def _connector(self, assignment: Assignment) -> Connector:

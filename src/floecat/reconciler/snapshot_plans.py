@@ -10,7 +10,7 @@ from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import FileGroup, SnapshotPlan
 from ai.floedb.floecat.reconciler.executor_control_pb2 import PlanSnapshotChunk
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, relocated
 from floecat.errors import DataLossError
 from floecat.storage.blobs.frames import read_frames
 from floecat.storage.blobs.port import BlobStore
@@ -32,7 +32,9 @@ class SnapshotPlans:
     def chunks(self, payload: BlobReference) -> Iterator[PlanSnapshotChunk]:
         """The whole plan, piece by piece."""
         for frame in read_frames(self._blobs, blob_ref(payload)):
-            yield PlanSnapshotChunk.FromString(frame.content)
+            chunk = PlanSnapshotChunk.FromString(frame.content)
+            relocated(chunk.plan, payload)
+            yield chunk
 
     def header(self, payload: BlobReference) -> SnapshotPlan:
         """The plan without its files."""

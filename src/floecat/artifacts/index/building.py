@@ -20,7 +20,14 @@ from ai.floedb.floecat.execution.stored_pb2 import LivePart, ScanIndex
 from floecat.artifacts.arrow import write_arrow
 from floecat.artifacts.index.layout import DELETES, FORMAT_VERSION, MAX_ROWS, identity_hash
 from floecat.artifacts.index.reading import Bits, ScanIndexFile, live_part
-from floecat.artifacts.index.rows import KeptRows, NewRow, NewRows, OpenSegment, PartRows
+from floecat.artifacts.index.rows import (
+    KeptRows,
+    NewRow,
+    NewRows,
+    OpenSegment,
+    PartRows,
+    SegmentUse,
+)
 from floecat.artifacts.index.writing import PartWriter
 from floecat.artifacts.payloads import reference
 from floecat.errors import DataLossError
@@ -85,12 +92,24 @@ class ScanIndexBuilder:
     def keep(self, identity: FileIdentity, part: int, row: int, deletes: "FileDeletes") -> None:
         """Use a row of the older index again. DataLossError if it isn't this file's."""
         live = self._rows_kept(part)
-        if row >= len(live) or self._identities[part][row] != identity_hash(identity):
-            raise DataLossError(
-                f"{identity.file_path} isn't at row {row} of part {part}, where the plan has it"
-            )
+        self._require(identity, part, row)
         live[row] = True
         self._take_deletes(part << 32 | row, deletes)
+
+    def row_count(self, part: int, row: int) -> int | None:
+        """How many rows a file of the older index has."""
+        count: int | None = self._older.part(part).core.column("row_count")[row].as_py()
+        return count
+
+    def known(self, identity: FileIdentity, part: int, row: int) -> list[SegmentUse]:
+        """What the older index knows of a file that something else was learnt of."""
+        self._rows_kept(part)
+        self._require(identity, part, row)
+        file = self._older.part(part)
+        return [
+            SegmentUse(file.segment(use), use.file, file.part.shapes[use.shape])
+            for use in file.uses(row)
+        ]
 
     def add(self, row: NewRow, deletes: "FileDeletes") -> None:
         """Take a file that isn't in the older index, or not with these results."""
@@ -127,6 +146,13 @@ class ScanIndexBuilder:
         with self._blobs.writer(f"{self._prefix}/index") as writer:
             writer.write(index.SerializeToString(deterministic=True))
         return reference(writer.ref)
+
+    def _require(self, identity: FileIdentity, part: int, row: int) -> None:
+        hashes = self._identities[part]
+        if not 0 <= row < len(hashes) or hashes[row] != identity_hash(identity):
+            raise DataLossError(
+                f"{identity.file_path} isn't at row {row} of part {part}, where the plan has it"
+            )
 
     def _take_deletes(self, origin: int, deletes: "FileDeletes") -> None:
         if deletes.delete_files:

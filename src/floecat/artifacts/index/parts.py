@@ -13,7 +13,7 @@ from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, IndexColumn, Ind
 from floecat.artifacts.arrow import open_arrow
 from floecat.artifacts.index.choosing import Choices
 from floecat.artifacts.index.layout import BOUNDS, CORE, FORMAT_VERSION
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, read_message
 from floecat.artifacts.targets import path_key
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobStore
@@ -41,7 +41,7 @@ class IndexPartFile:
     @classmethod
     def open(cls, blobs: BlobStore, reference: BlobReference) -> "IndexPartFile":
         """Open a part by its manifest."""
-        part = IndexPart.FromString(blobs.read(blob_ref(reference)))
+        part = read_message(blobs, reference, IndexPart)
         if part.format_version != FORMAT_VERSION:
             raise DataLossError(
                 f"{reference.uri} is an index part of version {part.format_version}, and version "

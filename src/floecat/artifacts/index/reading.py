@@ -14,7 +14,7 @@ from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, LivePart, ScanIn
 from floecat.artifacts.arrow import open_arrow
 from floecat.artifacts.index.layout import DELETES, FORMAT_VERSION
 from floecat.artifacts.index.parts import IndexPartFile
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, read_message
 from floecat.artifacts.targets import path_key
 from floecat.errors import DataLossError
 from floecat.storage.blobs.frames import read_frames
@@ -53,7 +53,7 @@ class ScanIndexFile:
     @classmethod
     def open(cls, blobs: BlobStore, reference: BlobReference) -> "ScanIndexFile":
         """Open an index by its manifest."""
-        index = ScanIndex.FromString(blobs.read(blob_ref(reference)))
+        index = read_message(blobs, reference, ScanIndex)
         if index.format_version != FORMAT_VERSION:
             raise DataLossError(
                 f"{reference.uri} is a scan index of version {index.format_version}, and version "
@@ -124,8 +124,8 @@ class ScanIndexFile:
             part = self.part(number)
             for used in self._used(number):
                 held = part.part.segments[used]
-                if held.segment_id not in seen:
-                    seen.add(held.segment_id)
+                if held.manifest.sha256 not in seen:
+                    seen.add(held.manifest.sha256)
                     yield held
 
     def blobs(self) -> Iterator[BlobReference]:

@@ -214,7 +214,7 @@ class NewRows:
             first = end
 
     def _use(self, use: SegmentUse) -> Use:
-        segment = self._segment_numbers.setdefault(use.segment.segment_id, len(self.segments))
+        segment = self._segment_numbers.setdefault(use.segment.manifest.sha256, len(self.segments))
         if segment == len(self.segments):
             self.segments.append(use.segment)
         content = use.shape.SerializeToString(deterministic=True)

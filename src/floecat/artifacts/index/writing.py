@@ -190,7 +190,7 @@ def _renumbered(
     segment_numbers = np.zeros(len(joined.segments), np.int32)
     for number in np.unique(used[0]):
         held = joined.segments[number]
-        segment_numbers[number] = _number(segments, held.segment_id, held)
+        segment_numbers[number] = _number(segments, held.manifest.sha256, held)
     shape_numbers = np.zeros(len(joined.shapes), np.int32)
     for number in np.unique(used[2]):
         content = joined.shapes[number].SerializeToString(deterministic=True)

@@ -1,9 +1,14 @@
 """One column's statistics over many files, from the files' own."""
 
+from typing import Final
+
 from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
 from floecat.types.logical import LogicalType
 from floecat.types.messages import to_message
 from floecat.types.ordering import SortKey, sort_key
+
+MOST: Final = 2**63 - 1
+"""What a count of the contract can say: whoever counts to more has miscounted."""
 
 
 class ScalarMerge:
@@ -53,7 +58,7 @@ class _Sum:
         self.total: int | None = 0
 
     def add(self, part: int | None) -> None:
-        self.total = None if self.total is None or part is None else self.total + part
+        self.total = None if self.total is None or part is None else min(self.total + part, MOST)
 
 
 class _Extreme:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
+from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity, TargetStatsRecord
 from ai.floedb.floecat.execution.capture_pb2 import (
     FES_FAILED,
     FES_FAILED_ALLOWED,
     FES_SUCCEEDED,
     FileExecutionResult,
     FileGroupResultChunk,
+    SegmentReference,
 )
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
@@ -17,6 +18,7 @@ from floecat.errors import InvalidArgumentError
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.jobs import Outcome, Report, Succeeded
 from floecat.reconciler.results.receiving import Received
+from floecat.reconciler.results.segments import SegmentChecks
 from floecat.reconciler.snapshot_plans import SnapshotPlans
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.store.sums import add
@@ -32,6 +34,7 @@ class FileGroupResults:
         self._assignments = assignments
         self._store = store
         self._plans = SnapshotPlans(blobs)
+        self._segments = SegmentChecks(blobs)
 
     def accept(self, received: Received) -> tuple[Outcome, Report]:
         """Keep the results with the job, if they are of exactly its files."""
@@ -40,6 +43,8 @@ class FileGroupResults:
         for frame in received.pieces.frames():
             checked.take(FileGroupResultChunk.FromString(frame.content))
         self._require_coverage(assignment, checked, received.closing.files_total)
+        if checked.segments:
+            self._segments.check(assignment, checked.segments, checked.learnt_elsewhere)
         counters = checked.counters
         counters.file_groups_completed = 1
         return Succeeded(), Report(counters=counters, payload=received.pieces.as_blob())
@@ -66,6 +71,14 @@ class _Checked:
     assignment: Assignment
     counters: ReconcileCounters = field(default_factory=ReconcileCounters)
     coverage: CoverageHash = field(default_factory=CoverageHash)
+    succeeded: dict[str, FileIdentity] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
+    segments: list[SegmentReference] = field(default_factory=list)
+
+    @property
+    def learnt_elsewhere(self) -> list[FileIdentity]:
+        """The files that went well, and that no record tells of: segments have to."""
+        return [found for path, found in self.succeeded.items() if path not in self.told]
 
     def take(self, chunk: FileGroupResultChunk) -> None:
         """Look at a piece."""
@@ -73,6 +86,8 @@ class _Checked:
             self._file(result)
         for record in chunk.stats:
             self._require_file_target(record)
+            self.told.add(record.file.identity.file_path)
+        self.segments.extend(chunk.segments)
         self.counters.index_artifacts_written += len(chunk.artifacts)
 
     def _file(self, result: FileExecutionResult) -> None:
@@ -80,6 +95,7 @@ class _Checked:
         match result.state:
             case state if state == FES_SUCCEEDED:
                 self.counters.files_completed += 1
+                self.succeeded[result.identity.file_path] = result.identity
             case state if state == FES_FAILED_ALLOWED and allowed:
                 self.counters.files_failed += 1
             case state if state in {FES_FAILED, FES_FAILED_ALLOWED}:

@@ -1,8 +1,10 @@
 """BlobStore in this process's memory: for tests, and for services that need not remember."""
 
 import hashlib
+import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,8 +37,8 @@ class MemoryBlobStore:
         self._clock = clock
         self._lock = Lock()
         self._blobs: dict[str, _Blob] = {}
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._cache: BlobCache | None = None
+        self._forget_cache: Callable[[], object] = lambda: None
 
     @contextmanager
     def writer(self, name: str) -> Iterator[BlobWriter]:
@@ -77,15 +79,16 @@ class MemoryBlobStore:
     def materialize(self, ref: BlobRef) -> BinaryIO:
         with self._lock:
             if self._cache is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="floecat-blobs-")
-                self._cache = BlobCache(Path(self._folder.name), _CACHE_BYTES)
+                folder = Path(tempfile.mkdtemp(prefix="floecat-blobs-"))
+                # Goes with the store, closed or not: there is nothing in it but copies.
+                self._forget_cache = weakref.finalize(self, shutil.rmtree, folder, True)
+                self._cache = BlobCache(folder, _CACHE_BYTES)
         return self._cache.materialize(ref, self.open)
 
     def close(self) -> None:
         with self._lock:
-            if self._folder is not None:
-                self._folder.cleanup()
-            self._folder = self._cache = None
+            self._forget_cache()
+            self._cache = None
 
     def _content(self, ref: BlobRef) -> bytes:
         if not ref.uri.startswith(_SCHEME):

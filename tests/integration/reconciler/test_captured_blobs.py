@@ -1,0 +1,134 @@
+"""Blobs of captures: kept while a snapshot or a job needs them, collected afterwards."""
+
+from datetime import timedelta
+
+import pytest
+from tests.support.capturing import Captured, Capturing, files_of
+from tests.support.clock import FakeClock
+from tests.support.reconciling import Reconciling
+
+from ai.floedb.floecat.catalog.snapshot_pb2 import DeleteSnapshotRequest
+from ai.floedb.floecat.catalog.table_pb2 import DeleteTableRequest
+from ai.floedb.floecat.execution.stored_pb2 import SnapshotHoldings
+from floecat.artifacts.payloads import read_message
+from floecat.catalog.garbage import DEFAULT_GRACE, GarbageCollector
+from floecat.errors import NotFoundError
+
+
+@pytest.fixture
+def capturing(plane: Reconciling) -> Capturing:
+    return Capturing(plane, sidecars=True)
+
+
+def collect(plane: Reconciling, clock: FakeClock) -> set[str]:
+    """Collect twice, with the time between that it takes; what is left of captures."""
+    GarbageCollector(plane.world.stores, batch=7).collect()
+    clock.advance(seconds=(DEFAULT_GRACE + timedelta(seconds=1)).total_seconds())
+    GarbageCollector(plane.world.stores, batch=7).collect()
+    return names(plane)
+
+
+def names(plane: Reconciling) -> set[str]:
+    return {blob.name for blob in plane.world.stores.blobs.list("captures/", limit=10_000)}
+
+
+def forget_jobs(plane: Reconciling, clock: FakeClock) -> None:
+    """Let finished runs be forgotten, as they are after a while."""
+    clock.advance(days=2)
+    while plane.store.expire(1000):
+        pass
+
+
+def forget(capturing: Capturing, captured: Captured, snapshot_id: int) -> None:
+    request = DeleteSnapshotRequest(table_id=captured.table_id, snapshot_id=snapshot_id)
+    capturing.plane.world.call("SnapshotService/DeleteSnapshot", request)
+
+
+def test_what_finalized_snapshots_need_is_kept_and_the_rest_goes(
+    capturing: Capturing, clock: FakeClock
+) -> None:
+    plane = capturing.plane
+    capturing.capture(1, files_of(range(6)))
+    before = names(plane)
+    captured = capturing.capture(2, files_of(range(3, 9)))
+    forget_jobs(plane, clock)
+    everything = names(plane)
+    assert collect(plane, clock) == everything
+    forget(capturing, captured, 1)
+    left = collect(plane, clock)
+    assert left < everything
+    assert before & left, "what the second uses of the first"
+    assert before - left, "and what it doesn't"
+    assert plane.problems() == []
+    for file in capturing.index(captured, 2).files():
+        assert file.key
+    third = capturing.capture(3, files_of(range(3, 9)))
+    assert third.read == []
+    forget(capturing, third, 2)
+    forget(capturing, third, 3)
+    forget_jobs(plane, clock)
+    assert collect(plane, clock) == set()
+
+
+def test_a_deleted_table_leaves_nothing(capturing: Capturing, clock: FakeClock) -> None:
+    plane = capturing.plane
+    captured = capturing.capture(1, files_of(range(4)))
+    plane.world.call("TableService/DeleteTable", DeleteTableRequest(table_id=captured.table_id))
+    plane.world.sweep()
+    forget_jobs(plane, clock)
+    assert collect(plane, clock) == set()
+
+
+def test_what_a_job_wrote_is_kept_until_it_is_forgotten(
+    capturing: Capturing, clock: FakeClock
+) -> None:
+    plane = capturing.plane
+    leased = capturing.begin(1)
+    files = files_of(range(4))
+    captured = capturing.plan(leased, files)
+    group = plane.lease()
+    capturing.execute(group, {file.path: file for file in files})
+    written = names(plane)
+    assert written
+    assert collect(plane, clock) == written, "the snapshot isn't finalized yet"
+    plane.store.cancel(plane.world.account_id, captured.root_job_id.id, "enough")
+    plane.spread()
+    forget_jobs(plane, clock)
+    assert collect(plane, clock) == set()
+
+
+def test_a_check_misses_what_a_finalized_snapshot_needs(capturing: Capturing) -> None:
+    plane = capturing.plane
+    captured = capturing.capture(1, files_of(range(4)))
+    assert plane.problems() == []
+    for name in sorted(names(plane)):
+        blobs = plane.world.stores.blobs
+        info = next(blob for blob in blobs.list(name, limit=2) if blob.name == name)
+        content = _content(capturing, info.uri)
+        blobs.delete(name)
+        found = [problem for problem in plane.problems() if "blob" in problem]
+        assert found, name
+        with blobs.writer(name) as writer:
+            writer.write(content)
+    assert plane.problems() == []
+    assert capturing.final(captured, 1) is not None
+
+
+def _content(capturing: Capturing, uri: str) -> bytes:
+    blobs = capturing.plane.world.stores.blobs
+    assert hasattr(blobs, "_blobs")
+    return bytes(blobs._blobs[uri.removeprefix("memory:")].content)
+
+
+def test_without_knowing_what_is_needed_nothing_is_collected(
+    capturing: Capturing, clock: FakeClock
+) -> None:
+    plane = capturing.plane
+    captured = capturing.capture(1, files_of(range(4)))
+    final = capturing.final(captured, 1)
+    assert final is not None
+    assert read_message(plane.world.stores.blobs, final.segments, SnapshotHoldings).segments
+    forget_jobs(plane, clock)
+    plane.world.stores.blobs.delete(final.segments.uri.removeprefix("memory:"))
+    with pytest.raises(NotFoundError):
+        collect(plane, clock)
