@@ -95,7 +95,7 @@ class StatedColumn:
         """Whether a bound of some row groups is a value; texts' may have been cut off."""
         if self.column.logical_type.kind not in {Kind.STRING, Kind.BINARY}:
             return True
-        chunks = [self.source.details.row_groups[group][self.leaf.number] for group in row_groups]
+        chunks = [self.source.footer.row_groups[group][self.leaf.number] for group in row_groups]
         flags = {chunk.min_exact if smaller else chunk.max_exact for chunk in chunks}
         if None in flags:
             flags.discard(None)

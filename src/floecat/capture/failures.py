@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import polars as pl
 import pyarrow as pa
 
-from floecat.capture.learning.numbers import WrongTypeError
 from floecat.capture.parquet.thrift import MalformedThriftError
 from floecat.connectors.spi.errors import ConnectorError
 from floecat.errors import ErrorCode
-from floecat.types.errors import InvalidValueError
 
 
 class CaptureFailure(Exception):  # noqa: N818 - it is an outcome of a file, not of the work
@@ -32,7 +31,7 @@ def reasons(path: str) -> Iterator[None]:
         raise CaptureFailure(f"{path}: it isn't there any more") from error
     except MalformedThriftError as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error.message}") from error
-    except (pa.ArrowException, WrongTypeError, InvalidValueError) as error:
+    except (pa.ArrowException, pl.exceptions.PolarsError, ValueError, ArithmeticError) as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error}") from error
     except OSError as error:
         raise _of_bytes_or_network(path, error) from error

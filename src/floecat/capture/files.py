@@ -65,7 +65,7 @@ class _Capture:
         self._source = source
         self._planned = planned
         self._policy = policy
-        self._groups = range(source.metadata.num_row_groups)
+        self._groups = range(len(source.statistics.row_counts))
         self._sampled = _sample(planned, policy.sampling, len(self._groups))
         wanted = set(planned.column_ids)
         self._columns = [c for c in policy.columns if not wanted or c.column_id in wanted]
@@ -87,7 +87,7 @@ class _Capture:
 
     def _stats(self) -> FileTargetStats:
         stats = StatsProtoEmitter("", 0).file(self._planned.file).file
-        stats.row_count = self._source.metadata.num_rows
+        stats.row_count = self._source.statistics.num_rows
         stats.ClearField("columns")
         stats.ClearField("live_row_count")
         return stats
@@ -131,7 +131,7 @@ class _Capture:
         """Whether the dictionaries of all pages to be read hold all values of theirs."""
         if not learning.takes_dictionaries or leaf.nested:
             return False
-        details = self._source.details.row_groups
+        details = self._source.footer.row_groups
         return bool(groups) and all(details[group][leaf.number].only_dictionary for group in groups)
 
     def _absent(self, column: WantedColumn) -> tuple[ColumnRow | None, ColumnCoverage]:
@@ -145,7 +145,7 @@ class _Capture:
         value = None
         if partition is not None and partition.HasField("value"):
             value = _ENCODERS.decode_from_string(from_message(partition.type), partition.value)
-        rows = self._source.metadata.num_rows
+        rows = self._source.statistics.num_rows
         for start in range(0, rows, _REPEATED_AT_ONCE):
             many = min(_REPEATED_AT_ONCE, rows - start)
             learning.add(pa.repeat(pa.scalar(value, arrow_type), many))
@@ -183,7 +183,7 @@ class _Capture:
     def _add_page_coverage(self) -> None:
         coverage = self._captured.page_coverage
         if coverage is not None:
-            coverage.row_count = self._source.metadata.num_rows
+            coverage.row_count = self._source.statistics.num_rows
             coverage.row_group_count = len(self._groups)
 
 

@@ -33,7 +33,7 @@ class PageRows:
             yield from self._pages(group, row_count)
 
     def _row_group(self, group: int, row_count: int) -> PageRow:
-        chunk = self.stated.source.statistics.chunk(self.stated.leaf.number, group)
+        chunk = self.stated.source.statistics.chunks[group][self.stated.leaf.number]
         read = self.stated.physical.read
         low, high = read(chunk.low), read(chunk.high)
         row = PageRow(
@@ -49,7 +49,7 @@ class PageRows:
         return self._bounded(row, low, high)
 
     def _pages(self, group: int, row_count: int) -> Iterator[PageRow]:
-        details = self.stated.source.details.row_groups[group][self.stated.leaf.number]
+        details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]
         found = self._index(details)
         if found is None:
             self.groups_without_pages.add(group)
@@ -76,7 +76,7 @@ class PageRows:
     ) -> PageRow:
         low = high = None
         if not bounds.null_pages[page]:
-            read = self.stated.physical.read_bytes
+            read = self.stated.physical.read
             low, high = read(bounds.minimums[page]), read(bounds.maximums[page])
         row = PageRow(
             column_id=self.stated.column.column_id,

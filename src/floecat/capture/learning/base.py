@@ -33,7 +33,7 @@ class Learning(ABC):
         """Take in a batch of values, nulls among them."""
         self._values += len(array)
         self._nulls += array.null_count
-        present = array.drop_null() if array.null_count else array
+        present = _present(array) if array.null_count else array
         if len(present):
             self._learn(present)
 
@@ -97,6 +97,12 @@ class Learning(ABC):
         if ends is None:
             return None, None
         return _bound(lower_bound, self.column, ends[0]), _bound(upper_bound, self.column, ends[1])
+
+
+def _present(array: pa.Array) -> pa.Array:
+    """The values that aren't null. Arrow can't leave any out of the newest kind of text."""
+    views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return array.cast(views.get(array.type, array.type)).drop_null()
 
 
 def _bound(make: Any, column: WantedColumn, value: object) -> Bound | None:

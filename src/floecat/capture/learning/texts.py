@@ -40,6 +40,8 @@ class Texts(Learning):
 
     def _learn_dictionary(self, array: pa.DictionaryArray) -> None:
         indices = array.indices.to_numpy(zero_copy_only=False)
+        if indices.min() < 0 or indices.max() >= len(array.dictionary):
+            raise WrongTypeError("its pages point to values that its dictionary doesn't have")
         counts = np.bincount(indices, minlength=len(array.dictionary))
         places = np.flatnonzero(counts)
         counts = counts[places]

@@ -1,21 +1,26 @@
-"""The footer of a parquet file, as far as pyarrow keeps it to itself."""
+"""The footer of a parquet file, read here: pyarrow keeps much of it to itself.
+
+And of a damaged one, pyarrow's way of telling a chunk's statistics ends the process.
+"""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
 from floecat.capture.parquet.thrift import CompactReader, MalformedThriftError, Struct
+from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
 MAGIC: Final = b"PAR1"
 _TAIL: Final = 8
 _MAX_FOOTER: Final = 256 * 1024 * 1024
 _DATA_PAGES: Final = frozenset({0, 3})
-_DICTIONARY_PAGE: Final = 2
 _DICTIONARY_ENCODINGS: Final = frozenset({2, 8})
 """PLAIN_DICTIONARY and RLE_DICTIONARY."""
+_SIGNED: Final = frozenset({0, 1, 2, 4, 5})
+"""BOOLEAN, INT32, INT64, FLOAT and DOUBLE: their oldest statistics were right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class ChunkDetails:
-    """What a column chunk's metadata says besides what pyarrow tells."""
+    """What a column chunk's metadata says besides counts and bounds."""
 
     column_index: Span | None
     offset_index: Span | None
@@ -37,17 +42,16 @@ class ChunkDetails:
     min_exact: bool | None
     """None: the writer doesn't say."""
     max_exact: bool | None
-    unencoded_bytes: int | None
-    """Of all values of a byte array, without lengths."""
+    compressed_bytes: int
+    uncompressed_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class FooterDetails:
-    """Details per row group and leaf, in the order of the file."""
+class Footer:
+    """Statistics and details per row group and leaf, in the order of the file."""
 
+    statistics: ParquetFooterStats
     row_groups: Sequence[Sequence[ChunkDetails]]
-    length: int
-    """The bytes that were read."""
 
 
 def read_footer(file: pa.NativeFile, size: int) -> bytes:
@@ -64,20 +68,50 @@ def read_footer(file: pa.NativeFile, size: int) -> bytes:
     return bytes(file.read_at(length, size - _TAIL - length))
 
 
-def parse_footer(content: bytes) -> FooterDetails:
+def parse_footer(content: bytes) -> Footer:
     """What the footer says. Raises `MalformedThriftError`."""
     metadata = CompactReader(content).read_struct()
     try:
-        groups = tuple(
-            tuple(_chunk(chunk) for chunk in group.get(1, ())) for group in metadata.get(4, ())
-        )
+        groups = list(_groups(metadata))
+        ordered = bool(metadata.get(7))
+        stated = [[_stated(chunk, ordered=ordered) for chunk in chunks] for chunks, _ in groups]
+        statistics = ParquetFooterStats([rows for _, rows in groups], stated)
+        return Footer(statistics, [[_details(chunk) for chunk in chunks] for chunks, _ in groups])
     except (AttributeError, TypeError, KeyError) as error:
         raise MalformedThriftError("the footer's fields aren't of the types they should") from error
-    return FooterDetails(groups, len(content))
 
 
-def _chunk(chunk: Struct) -> ChunkDetails:
-    metadata: Struct = chunk.get(3, {})
+def _groups(metadata: Struct) -> Iterator[tuple[Sequence[Struct], int]]:
+    """The chunks and the rows of every row group; as many chunks in each."""
+    widths: set[int] = set()
+    for group in metadata.get(4, ()):
+        chunks = group[1]
+        widths.add(len(chunks))
+        yield chunks, _natural(group[3])
+    if len(widths) > 1:
+        raise MalformedThriftError("its row groups don't have the same columns")
+
+
+def _stated(chunk: Struct, *, ordered: bool) -> LeafFooter:
+    metadata: Struct = chunk[3]
+    statistics: Struct = metadata.get(12, {})
+    low, high = statistics.get(6), statistics.get(5)
+    if not ordered or low is None or high is None:
+        old = metadata[1] in _SIGNED
+        low, high = (statistics.get(2), statistics.get(1)) if old else (None, None)
+    bounded = isinstance(low, bytes) and isinstance(high, bytes)
+    return LeafFooter(
+        value_count=_natural(metadata[5]),
+        null_count=_count(statistics.get(3)),
+        low=low if bounded else None,
+        high=high if bounded else None,
+        distinct_count=_count(statistics.get(4)),
+        compressed_bytes=_natural(metadata[7]),
+    )
+
+
+def _details(chunk: Struct) -> ChunkDetails:
+    metadata: Struct = chunk[3]
     statistics: Struct = metadata.get(12, {})
     return ChunkDetails(
         column_index=_span(chunk.get(6), chunk.get(7)),
@@ -85,7 +119,8 @@ def _chunk(chunk: Struct) -> ChunkDetails:
         only_dictionary=_only_dictionary(metadata.get(13, ())),
         max_exact=_flag(statistics.get(7)),
         min_exact=_flag(statistics.get(8)),
-        unencoded_bytes=_count(metadata.get(16, {}).get(1)),
+        compressed_bytes=_natural(metadata[7]),
+        uncompressed_bytes=_natural(metadata[6]),
     )
 
 
@@ -100,6 +135,13 @@ def _flag(value: object) -> bool | None:
 
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def _natural(value: object) -> int:
+    found = _count(value)
+    if found is None:
+        raise MalformedThriftError(f"{value!r} is no count")
+    return found
 
 
 def _only_dictionary(encodings: Sequence[Struct]) -> bool:

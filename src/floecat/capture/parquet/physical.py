@@ -1,4 +1,4 @@
-"""Values as parquet has them inside: in statistics as numbers, in a page index as bytes."""
+"""Values as parquet has them inside, in statistics and in page indexes."""
 
 import json
 import math
@@ -62,26 +62,23 @@ class Physical:
             return self.stored in _BYTES and self.annotation != "Decimal"
         return self.stored in {"INT32", "INT64", "BOOLEAN"} and self.annotation != "Decimal"
 
-    def read(self, raw: Any) -> Any:
+    def read(self, content: bytes | None) -> Any:
         """A number, a float or bytes that compare; None for what isn't a bound."""
-        if raw is None or not self.compares:
+        if content is None or not self.compares:
             return None
-        if isinstance(raw, bytes) and self.kind is Kind.DECIMAL:
-            raw = int.from_bytes(raw, "big", signed=True)
-        if isinstance(raw, float):
-            return None if math.isnan(raw) else raw
-        if isinstance(raw, bytes):
-            return raw
-        number = int(raw)
+        form = _STRUCTS.get(self.stored)
+        if form is None:
+            if self.kind is not Kind.DECIMAL:
+                return content
+            return int.from_bytes(content, "big", signed=True) * self.scale_up
+        if len(content) != struct.calcsize(form):
+            return None
+        value = struct.unpack(form, content)[0]
+        if isinstance(value, float):
+            return None if math.isnan(value) else value
+        return self._whole(int(value))
+
+    def _whole(self, number: int) -> int:
         if self.unsigned_bits and number < 0:
             number += 1 << self.unsigned_bits
         return number * self.scale_up if self.kind is Kind.DECIMAL else number
-
-    def read_bytes(self, content: bytes) -> Any:
-        """The same of a page index, where values are as data pages have them."""
-        form = _STRUCTS.get(self.stored)
-        if form is None:
-            return self.read(content)
-        if len(content) != struct.calcsize(form):
-            return None
-        return self.read(struct.unpack(form, content)[0])

@@ -1,15 +1,14 @@
 """ParquetSource: one open parquet file, read leaf by leaf and batch by batch."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from floecat.capture.leaves import FileLeaf, FileLeaves, leaf_values
-from floecat.capture.parquet.footers import FooterDetails, Span, parse_footer, read_footer
-from floecat.connectors.spi.parquet import ParquetFooterStats
+from floecat.capture.parquet.footers import Span, parse_footer, read_footer
+from floecat.capture.parquet.thrift import MalformedThriftError
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
 _MAX_BATCH_ROWS: Final = 1 << 20
@@ -24,23 +23,21 @@ class ParquetSource:
 
     def __init__(self, file: pa.NativeFile, size: int) -> None:
         self._file = file
-        self._footer = read_footer(file, size)
+        content = read_footer(file, size)
+        self.bytes_read = len(content)
+        self.footer = parse_footer(content)
+        self.statistics = self.footer.statistics
         self._plain = pq.ParquetFile(file, memory_map=False, coerce_int96_timestamp_unit="us")
-        self.metadata: pq.FileMetaData = self._plain.metadata
         self.schema: pq.ParquetSchema = self._plain.schema
         self.leaves = FileLeaves(self._plain.schema_arrow)
-        self.statistics = ParquetFooterStats(self.metadata)
-        self.bytes_read = len(self._footer)
-
-    @cached_property
-    def details(self) -> FooterDetails:
-        """What pyarrow doesn't tell of the footer."""
-        return parse_footer(self._footer)
+        if any(len(group) != len(self.schema) for group in self.footer.row_groups):
+            raise MalformedThriftError("its row groups don't have the columns of its schema")
 
     def read(self, span: Span) -> bytes:
-        """Some bytes of the file."""
-        self.bytes_read += span.length
-        return bytes(self._file.read_at(span.length, span.offset))
+        """Some bytes of the file; fewer if it hasn't so many."""
+        content = bytes(self._file.read_at(span.length, span.offset))
+        self.bytes_read += len(content)
+        return content
 
     def batches(
         self, leaf: FileLeaf, row_groups: Sequence[int], *, as_dictionary: bool = False
@@ -48,12 +45,12 @@ class ParquetSource:
         """A leaf's values in some row groups; as dictionaries if that is what all its pages are."""
         if not row_groups:
             return
-        chunks = [self.metadata.row_group(group).column(leaf.number) for group in row_groups]
-        self.bytes_read += sum(chunk.total_compressed_size for chunk in chunks)
-        largest = max(chunk.total_compressed_size for chunk in chunks)
+        chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
+        self.bytes_read += sum(chunk.compressed_bytes for chunk in chunks)
+        largest = max(chunk.compressed_bytes for chunk in chunks)
         reader = self._reader(leaf, as_dictionary=as_dictionary, streamed=largest > _LARGE_CHUNK)
-        size = sum(chunk.total_uncompressed_size for chunk in chunks)
-        rows = sum(self.metadata.row_group(group).num_rows for group in row_groups)
+        size = sum(chunk.uncompressed_bytes for chunk in chunks)
+        rows = sum(self.statistics.row_counts[group] for group in row_groups)
         batch_rows = _BATCH_BYTES * rows // max(size, 1)
         # By number: a name with a dot in it could be taken for a path.
         for batch in reader.reader.iter_batches(
@@ -69,7 +66,7 @@ class ParquetSource:
             return self._plain
         return pq.ParquetFile(
             self._file,
-            metadata=self.metadata,
+            metadata=self._plain.metadata,
             memory_map=False,
             buffer_size=_BUFFER if streamed else 0,
             pre_buffer=not streamed,
