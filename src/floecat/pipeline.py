@@ -3,7 +3,7 @@
 Its packages are large, and take a second to import: only who uses them has to have them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def open_capture(settings: Settings, blobs: BlobStore) -> Iterator[FileGroupCapture]:
-    """What learns of files, given back at the end."""
+def open_capture(
+    settings: Settings, blobs: BlobStore, lost: Callable[[], None]
+) -> Iterator[FileGroupCapture]:
+    """What learns of files, given back at the end; `lost` is called if only a new process helps."""
     if settings.capture.engine is CaptureEngine.NATIVE:
         yield NativeFileGroupCapture()
         return
     with extra("capture"):
         from floecat.worker.segments import SegmentFileGroupCapture  # noqa: PLC0415 - optional
-    runner = _runner(settings, blobs)
+    runner = _runner(settings, blobs, lost)
     try:
         config = blob_config(settings.blobs, settings.data_dir.resolve())
         yield SegmentFileGroupCapture(runner, blobs, config)
@@ -34,15 +36,15 @@ def open_capture(settings: Settings, blobs: BlobStore) -> Iterator[FileGroupCapt
         runner.close()
 
 
-def _runner(settings: Settings, blobs: BlobStore) -> "CaptureRunner":
+def _runner(settings: Settings, blobs: BlobStore, lost: Callable[[], None]) -> "CaptureRunner":
     if settings.capture.engine is CaptureEngine.SPARK:
-        return _on_spark(settings, blobs)
+        return _on_spark(settings, blobs, lost)
     from floecat.capture.runners import InlineCaptureRunner  # noqa: PLC0415 - optional
 
     return InlineCaptureRunner()
 
 
-def _on_spark(settings: Settings, blobs: BlobStore) -> "CaptureRunner":
+def _on_spark(settings: Settings, blobs: BlobStore, lost: Callable[[], None]) -> "CaptureRunner":
     with extra("capture"):
         from floecat.capture.spark.runner import SparkCaptureRunner  # noqa: PLC0415 - optional
         from floecat.capture.spark.sessions import SparkOptions, SparkSessions  # noqa: PLC0415
@@ -60,7 +62,7 @@ def _on_spark(settings: Settings, blobs: BlobStore) -> "CaptureRunner":
             "Spark's tasks elsewhere can't write to a folder of this machine: use blobs=s3, or set "
             "blobs.shared=true if the folder is mounted at the same path everywhere"
         )
-    return SparkCaptureRunner(SparkSessions(options), blobs)
+    return SparkCaptureRunner(SparkSessions(options), blobs, lost)
 
 
 def _pair(text: str) -> tuple[str, str]:

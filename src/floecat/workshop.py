@@ -3,6 +3,7 @@
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
@@ -44,6 +45,7 @@ class Worker:
         )
         self.worker_id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._grace = settings.reconciler.worker_grace
+        self._lost = threading.Event()
         with ExitStack() as opened:
             clients = opened.enter_context(connect(server, ClientOptions(headers=_ROLE)))
             blobs = open_blob_store(blob_config(settings.blobs, settings.data_dir))
@@ -51,7 +53,7 @@ class Worker:
             control = ControlPlane(clients.executor)
             connectors = OpenConnectors(open_connectors(settings))
             opened.callback(connectors.close)
-            capture = opened.enter_context(open_capture(settings, blobs))
+            capture = opened.enter_context(open_capture(settings, blobs, self._lost.set))
             self.executors = Executors(_executors(settings, control, connectors, blobs, capture))
             heartbeats = Heartbeats(
                 control,
@@ -71,6 +73,11 @@ class Worker:
     def run(self) -> None:
         """Work until `stop` is called from another thread."""
         self._poller.run()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether something broke that only a new process mends: Spark's JVM is gone."""
+        return self._lost.is_set()
 
     def stop(self, grace: timedelta | None = None) -> None:
         """Take no more jobs; finish those under way, or hand them back."""

@@ -5,11 +5,14 @@ import signal
 import sys
 import threading
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from floecat.cli.session import current_session
+
+if TYPE_CHECKING:
+    from floecat.workshop import Worker
 
 _LOOK_EVERY_SECONDS: Final = 0.1
 
@@ -47,25 +50,30 @@ def worker(
         thread.start()
         executors = ", ".join(working.executors.ids)
         typer.echo(f"floecat worker is working for {address}: {executors}", err=True)
-        orphaned = _wait(stopped, parent)
-        typer.echo("floecat worker is stopping", err=True)
+        orphaned = _wait(stopped, parent, working)
+        said = ": Spark is gone, and needs a new process" if working.is_lost else ""
+        typer.echo(f"floecat worker is stopping{said}", err=True)
         # Without its service there is nobody to hand jobs back to: their leases run out.
         working.stop(timedelta(0) if orphaned else None)
         thread.join()
-        _leave_threads_behind()
+        code = 1 if working.is_lost else 0
+        _leave_threads_behind(code)
+    raise typer.Exit(code)
 
 
-def _wait(stopped: threading.Event, parent: int | None) -> bool:
-    """Until a signal comes, or the parent is gone; whether it is."""
+def _wait(stopped: threading.Event, parent: int | None, working: "Worker") -> bool:
+    """Until a signal comes, it can't work any more, or the parent is gone; whether it is."""
     while not stopped.wait(_LOOK_EVERY_SECONDS):
+        if working.is_lost:
+            return False
         if parent is not None and os.getppid() != parent:
             return True
     return False
 
 
-def _leave_threads_behind() -> None:
+def _leave_threads_behind(code: int) -> None:
     """End now, even if a job outlasted the grace: its thread would be waited for without end."""
     if any(thread.name.startswith("floecat-job") for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)
+        os._exit(code)

@@ -66,11 +66,11 @@ class SegmentFileGroupCapture:
         failed = False
         for result in self._runner.run(context, tasks, _Watching(work, len(files))):
             failed = failed or any(file.state == FES_FAILED for file in result.results)
-            _add(manifest, result)
+            add_result(manifest, result)
             yield FileGroupResultChunk(files=result.results)
         if not failed:
             work.step("merging", parts=len(manifest.parts))
-            yield FileGroupResultChunk(segments=[self._finish(manifest)])
+            yield FileGroupResultChunk(segments=[finish_segment(self._blobs, manifest)])
 
     def _context(self, connector: FloecatConnector, task: GroupTask) -> TaskContext:
         bundle = connector.plan_snapshot_files(*task.relation, task.given.snapshot_id)
@@ -94,15 +94,16 @@ class SegmentFileGroupCapture:
             blob_prefix=prefix,
         )
 
-    def _finish(self, manifest: SegmentManifest) -> SegmentReference:
-        partials = merged(Segment(self._blobs, manifest))
-        written = write_columns(
-            self._blobs,
-            f"{manifest.blob_prefix}/partials",
-            {column_id: [row] for column_id, row in partials},
-        )
-        manifest.partials.CopyFrom(reference(written))
-        return write_manifest(self._blobs, manifest)
+
+def finish_segment(blobs: BlobStore, manifest: SegmentManifest) -> SegmentReference:
+    """Write what all files of a segment are together, and then the manifest."""
+    partials = write_columns(
+        blobs,
+        f"{manifest.blob_prefix}/partials",
+        {column_id: [row] for column_id, row in merged(Segment(blobs, manifest))},
+    )
+    manifest.partials.CopyFrom(reference(partials))
+    return write_manifest(blobs, manifest)
 
 
 def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
@@ -116,7 +117,8 @@ def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
         yield column_id, merge.result()
 
 
-def _add(manifest: SegmentManifest, result: TaskResult) -> None:
+def add_result(manifest: SegmentManifest, result: TaskResult) -> None:
+    """Take in what a task left behind."""
     shapes = [shape.SerializeToString(deterministic=True) for shape in result.shapes]
     numbers = number_shapes(manifest, shapes)
     part = manifest.parts.add()

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
+from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
 
@@ -24,9 +25,15 @@ _UNKNOWN_PARALLELISM: Final = 8
 class SparkCaptureRunner:
     """Runs tasks on Spark. What crosses the driver is a small row per task."""
 
-    def __init__(self, sessions: SparkSessions, blobs: BlobStore) -> None:
+    def __init__(
+        self,
+        sessions: SparkSessions,
+        blobs: BlobStore,
+        lost: Callable[[], None] = lambda: None,
+    ) -> None:
         self._sessions = sessions
         self._blobs = blobs
+        self._lost = lost
         self._waiters = ThreadPoolExecutor(thread_name_prefix="spark")
         self._checked = threading.Lock()
         self._ready = False
@@ -50,7 +57,7 @@ class SparkCaptureRunner:
         except BaseException:
             _cancel(session, tag)
             raise
-        yield from map(TaskResult.FromString, _result(waiting))
+        yield from map(TaskResult.FromString, self._result(waiting))
 
     def close(self) -> None:
         """Stop the session."""
@@ -71,6 +78,17 @@ class SparkCaptureRunner:
         except NotYetError:
             return False
         return True
+
+    def _result(self, waiting: "Future[list[bytes]]") -> list[bytes]:
+        try:
+            return waiting.result()
+        except Exception as error:
+            if self._sessions.is_lost:
+                # No JVM is started twice in a process: the worker has to end, and another begin.
+                self._lost()
+                raise UnavailableError("Spark ended in the middle of the capture") from error
+            reason = str(error).strip().partition("\n")[0] or repr(error)
+            raise UnavailableError(f"Spark couldn't run the capture: {reason}") from error
 
     def _done(self, context: TaskContext) -> int:
         """By the parts that lie there: neither kind of session tells of a running job's tasks."""
@@ -99,14 +117,6 @@ def _task_function(
     return capture
 
 
-def _result(waiting: "Future[list[bytes]]") -> list[bytes]:
-    try:
-        return waiting.result()
-    except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        raise UnavailableError(f"Spark couldn't run the capture: {reason}") from error
-
-
 def _tags(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
     """How a job is tagged and how it is cancelled: the two kinds of session do it differently."""
     if getattr(session, "_jsc", None) is None:
@@ -115,4 +125,5 @@ def _tags(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
 
 
 def _cancel(session: Any, tag: str) -> None:
-    _tags(session)[1](tag)
+    with suppress(Exception):  # whoever doesn't answer any more runs nothing either
+        _tags(session)[1](tag)

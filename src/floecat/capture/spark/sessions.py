@@ -59,11 +59,21 @@ class SparkSessions:
                 self._session = self._start()
             return self._session
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether there was a session whose other side is gone for good."""
+        session = self._session
+        if session is None or self.options.remote is not None:
+            return False
+        gateway = session.sparkContext._gateway  # noqa: SLF001 - nothing public says so
+        return gateway.proc.poll() is not None
+
     def close(self) -> None:
         """Stop the session, if there is one."""
         with self._lock:
+            lost = self.is_lost
             session, self._session = self._session, None
-        if session is not None:
+        if session is not None and not lost:
             with _quiet(self._log_file()):
                 session.stop()
 

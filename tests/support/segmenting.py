@@ -1,0 +1,51 @@
+"""Segments from files, without a service: tasks are run, and what they left is put together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support.captures import access_to, planned
+
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
+from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest
+from floecat.artifacts.segments import Segment
+from floecat.capture.columns import FilePolicy
+from floecat.capture.runners import CaptureRunner, InlineCaptureRunner, Watch
+from floecat.capture.tasks import TaskContext, balanced
+from floecat.storage.blobs.opening import FilesystemBlobConfig, open_blob_store
+from floecat.worker.segments import add_result, finish_segment
+
+
+class Patient:
+    """Waits for as long as it takes."""
+
+    def require_live(self) -> None:
+        pass
+
+    def progressed(self, done: int, total: int) -> None:
+        pass
+
+
+def segment_of(
+    folder: Path,
+    files: Sequence[Path],
+    policy: FilePolicy,
+    runner: CaptureRunner | None = None,
+    name: str = "one",
+    watch: Watch | None = None,
+) -> Segment:
+    """Capture files into a segment; blobs lie in `folder`."""
+    config = FilesystemBlobConfig(folder / "blobs")
+    blobs = open_blob_store(config)
+    context = TaskContext(
+        access=access_to(files[0].parent),
+        policy=policy,
+        blobs=config,
+        blob_prefix=f"captures/{name}",
+    )
+    plans: list[PlannedFile] = [planned(path) for path in files]
+    chosen = InlineCaptureRunner() if runner is None else runner
+    manifest = SegmentManifest(segment_id=name, blob_prefix=context.blob_prefix)
+    for result in chosen.run(context, balanced(plans, chosen.parallelism), watch or Patient()):
+        add_result(manifest, result)
+    finished = finish_segment(blobs, manifest)
+    return Segment.open(blobs, finished.manifest)
