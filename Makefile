@@ -60,6 +60,7 @@ interop: setup  ## the same contracts against running servers, fetched with Mave
 
 soak: setup  ## the long versions: more kills, more seeds, more rows
 	@SOAK=1 $(PYTEST) -m "not interop" $(ARGS)
+	@SOAK=1 $(PYTEST) -m interop tests/model $(ARGS)
 
 audit: setup  ## known vulnerabilities and a bill of materials (build/sbom.json)
 	@$(BIN)/python scripts/audit.py

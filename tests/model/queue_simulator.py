@@ -70,10 +70,13 @@ class Simulation:
     check_every: int = 1
     """Steps between two looks at every rule, each of which reads the whole store."""
 
+    torn: bool = True
+    """Whether what is read together may be of different moments."""
+
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.ids = random.Random(self.seed)
-        self.meddling = Meddling(self.kv, self.random, self.meddle)
+        self.meddling = Meddling(self.kv, self.random, self.meddle, torn=self.torn)
         self.store = DurableReconcileJobStore(
             self.meddling,
             MemoryBlobStore(),

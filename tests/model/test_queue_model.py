@@ -16,6 +16,7 @@ from tests.support.postgres import Postgres
 from typing_extensions import override
 
 from floecat.reconciler.states import TERMINAL, TRANSITIONS
+from floecat.reconciler.store import background
 from floecat.storage.kv.memory import MemoryKeyValueStore
 from floecat.storage.kv.port import KeyValueStore
 from floecat.storage.kv.postgres import PostgresKeyValueStore
@@ -26,6 +27,13 @@ STEPS = 500 if SOAK else 200
 IN_MEMORY = 200 if SOAK else 100
 ON_SQLITE = 200 if SOAK else 20
 ON_POSTGRES = 200 if SOAK else 2
+
+
+@pytest.fixture(autouse=True)
+def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans here have few children: what is done in pages is to need several all the same."""
+    for name in ("_CHILDREN", "_CHILDREN_IN_LANES", "_STOPPED", "_FORGOTTEN"):
+        monkeypatch.setattr(background, name, 4)
 
 
 def live(simulation: Simulation, steps: int) -> None:

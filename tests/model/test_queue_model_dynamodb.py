@@ -29,4 +29,4 @@ def test_on_dynamodb(seed: int, endpoint: str, aws_environment: None) -> None:
     clock = FakeClock()
     options = DynamoDbOptions(f"queue-{uuid4().hex}", endpoint=endpoint)
     with closing(DynamoDbKeyValueStore(options, clock=clock)) as kv:
-        live(Simulation(kv, 3000 + seed, clock, check_every=50), STEPS)
+        live(Simulation(kv, 3000 + seed, clock, check_every=50, torn=False), STEPS)

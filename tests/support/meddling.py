@@ -13,8 +13,17 @@ _CHANCE: Final = 0.03
 class Meddling(DelegatingKeyValueStore):
     """Lets another have a go now and then. It doesn't meddle with itself."""
 
-    def __init__(self, kv: KeyValueStore, random: Random, meddle: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        kv: KeyValueStore,
+        random: Random,
+        meddle: Callable[[], None],
+        *,
+        torn: bool = True,
+    ) -> None:
+        """Whether somebody may have a go between two records that are read together, too."""
         super().__init__(kv)
+        self._torn = torn
         self._random = random
         self._meddle = meddle
         self._resting = True
@@ -35,7 +44,10 @@ class Meddling(DelegatingKeyValueStore):
 
     def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
         """Each at its own instant."""
-        return [self.get(key) for key in keys]
+        if self._torn:
+            return [self.get(key) for key in keys]
+        self._maybe()
+        return self._kv.get_many(keys)
 
     def scan(
         self,

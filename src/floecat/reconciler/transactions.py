@@ -40,7 +40,7 @@ class Transaction:
         return self._values[key]
 
     def get_many(self, keys: Sequence[Key]) -> list[bytes | None]:
-        """Several records' values, read together."""
+        """Several records' values, read together: one way to the store and back, not one each."""
         unknown = [key for key in keys if key not in self._values]
         for key, record in zip(unknown, self._kv.get_many(unknown), strict=True):
             self._read[key] = ABSENT if record is None else record.version

@@ -1,11 +1,13 @@
 """One run's trouble is no other's: scopes, cancellations, back-off, lost plans, waiting turns."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 from tests.integration.reconciler.test_mirrors import resolve
 from tests.support.clock import FakeClock
 from tests.support.reconciling import Reconciling
+from typing_extensions import override
 
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
@@ -25,8 +27,9 @@ from floecat.reconciler.states import CANCELLED, FAILED
 from floecat.reconciler.store.durable import DurableReconcileJobStore
 from floecat.reconciler.store.memory import InMemoryReconcileJobStore
 from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.storage.kv.delegating import DelegatingKeyValueStore
 from floecat.storage.kv.memory import MemoryKeyValueStore
-from floecat.storage.kv.port import Key
+from floecat.storage.kv.port import Key, Operation, Record
 
 PLANNER = LeaseSelector(executor_id="w", kinds=(messages.PLAN_CONNECTOR,))
 TABLES = LeaseSelector(executor_id="w", kinds=(messages.PLAN_TABLE,))
@@ -167,3 +170,57 @@ def test_a_queue_in_memory_publishes_nothing_of_what_was_cancelled(clock: FakeCl
     published = Report(records={Key("final/a/t", "1"): b"x"})
     assert store.settle(leased.lease, "r", b"", Succeeded(), published).state == CANCELLED
     assert list(catalog.dump()) == []
+
+
+class Counted(DelegatingKeyValueStore):
+    """Counts what is asked of a store."""
+
+    asked = 0
+
+    @override
+    def get(self, key: Key) -> Record | None:
+        self.asked += 1
+        return super().get(key)
+
+    @override
+    def get_many(self, keys: Sequence[Key]) -> Sequence[Record | None]:
+        self.asked += 1
+        return super().get_many(keys)
+
+    @override
+    def commit(self, operations: Sequence[Operation]) -> None:
+        self.asked += 1
+        super().commit(operations)
+
+
+def planned(store: DurableReconcileJobStore, kind: "messages.ReconcileJobKind.ValueType") -> None:
+    """Lease the next job, and let many of a kind be its children."""
+    leased = store.lease(LeaseSelector(executor_id="w", kinds=(kind,)))
+    assert leased is not None
+    below = messages.PLAN_TABLE if kind == messages.PLAN_CONNECTOR else messages.PLAN_SNAPSHOT
+    name = f"plans/{leased.lease.job_id}"
+    plan, total = store.plans.write(name, [PlannedJob(kind=below)] * 2000)
+    store.settle(leased.lease, "planned", b"", Planned(plan, total))
+
+
+@pytest.mark.parametrize("pages", [3, 100])
+def test_a_large_tree_is_forgotten_whole_and_in_pages(clock: FakeClock, pages: int) -> None:
+    kv = Counted(MemoryKeyValueStore(clock=clock))
+    store = DurableReconcileJobStore(kv, MemoryBlobStore(clock=clock), clock=clock)
+    root = store.enqueue(a_root("a")).job_id
+    planned(store, messages.PLAN_CONNECTOR)
+    store.expand(1)
+    planned(store, messages.PLAN_TABLE)
+    for _ in range(pages):
+        store.expand(10)
+    store.cancel("a", root, "enough")
+    while store.spread_cancellations(10):
+        pass
+    clock.advance(hours=25)
+    kv.asked = 0
+    while store.expire(10):
+        pass
+    kv.sweep(10_000)
+    left = {record.key.partition.split("/")[0] for record in kv.dump()}
+    assert left <= {"turn"}
+    assert kv.asked < 800, "a few per page of children"

@@ -4,6 +4,7 @@ Each step is one commit that moves a cursor or removes a row; stopped anywhere, 
 left say what is left to do. Any number of processes may do it at once.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final, Protocol
@@ -13,7 +14,7 @@ from floecat.errors import AbortedError, DataLossError, NotFoundError
 from floecat.reconciler import keys
 from floecat.reconciler.jobs import child_id
 from floecat.reconciler.states import WAITING
-from floecat.reconciler.store.canonical import find_job
+from floecat.reconciler.store.canonical import find_job, put_job
 from floecat.reconciler.store.leasing import is_leased
 from floecat.reconciler.store.plans import Plans
 from floecat.reconciler.store.queue import ReadyQueue
@@ -27,6 +28,8 @@ _CHILDREN_IN_LANES: Final = 20
 _STOPPED: Final = 6
 """Children told per commit that they are cancelled; one that has children itself counts twice."""
 
+_FORGOTTEN: Final = 60
+"""Children forgotten per commit, beside what their parent keeps about them."""
 
 _LATER_MS: Final = 600_000
 
@@ -100,6 +103,7 @@ class Background:
         return left
 
     def _reclaim(self, tx: Transaction, row: Key, account: str, job_id: str) -> None:
+        tx.get_many([row, keys.lease(account, job_id), keys.job(account, job_id)])
         if tx.get(row) is None:
             return
         value = tx.get(keys.lease(account, job_id))
@@ -143,6 +147,7 @@ class Background:
         transact(self._kv, work)
 
     def _expand(self, tx: Transaction, row: Key, account: str, job_id: str) -> bool:
+        tx.get_many([row, keys.job(account, job_id)])
         value = tx.get(row)
         parent = find_job(tx, account, job_id)
         if value is None:
@@ -178,6 +183,7 @@ class Background:
         return False
 
     def _spread(self, tx: Transaction, row: Key, account: str, job_id: str) -> bool:
+        tx.get_many([row, keys.job(account, job_id)])
         value = tx.get(row)
         parent = find_job(tx, account, job_id)
         if value is None or parent is None:
@@ -201,16 +207,16 @@ class Background:
         return True
 
     def _forget_tree(self, row: Key, account: str, job_id: str) -> bool:
-        """Deepest first, so that a tree that is half gone can still be found from its root."""
-        tx = Transaction(self._kv)
-        root = find_job(tx, account, job_id)
-        if root is not None and self._forget_below(root):
+        """Deepest first and last first, so that a tree that is half gone is found from its root."""
+        root = find_job(Transaction(self._kv), account, job_id)
+        if root is not None and root.children_total:
+            self._forget_page(self._lowest(root))
             return False
 
         def work(tx: Transaction) -> None:
             found = find_job(tx, account, job_id)
             if found is not None:
-                self._forget(tx, found)
+                tx.delete(keys.job(account, job_id))
                 tx.delete(keys.root(account, found.created_ms, job_id))
                 tx.delete(keys.run(found))
             tx.delete(row)
@@ -218,27 +224,59 @@ class Background:
         transact(self._kv, work)
         return True
 
-    def _forget_below(self, job: StoredJob) -> bool:
-        """Forget a page of what lies below a job; whether there was anything."""
-        for ordinal in range(job.children_total):
-            tx = Transaction(self._kv)
-            child = find_job(tx, job.account_id, child_id(job.job_id, ordinal))
-            if child is None:
-                continue
-            if is_leased(child):
-                raise _StillRunning
-            if not self._forget_below(child):
-                transact(self._kv, lambda tx: self._forget(tx, child))  # noqa: B023
-            return True
-        return False
+    def _lowest(self, job: StoredJob) -> StoredJob:
+        """The last job at or below this one whose last children have no children themselves."""
+        while True:
+            job.children_total = self._made(job)
+            children = self._last_children(Transaction(self._kv), job)
+            parents = [child for child in children if child.children_total]
+            if not parents:
+                return job
+            job = parents[-1]
 
-    def _forget(self, tx: Transaction, job: StoredJob) -> None:
-        tx.delete(keys.job(job.account_id, job.job_id))
+    def _last_children(self, tx: Transaction, job: StoredJob) -> list[StoredJob]:
+        total = job.children_total
+        rows = [
+            keys.job(job.account_id, child_id(job.job_id, ordinal))
+            for ordinal in range(max(total - _FORGOTTEN, 0), total)
+        ]
+        children = [StoredJob.FromString(value) for value in tx.get_many(rows) if value is not None]
+        if any(is_leased(child) for child in children):
+            raise _StillRunning
+        return children
+
+    def _forget_page(self, job: StoredJob) -> None:
+        """Forget the last children of a job, which then has fewer of them."""
+
+        def work(tx: Transaction) -> None:
+            found = find_job(tx, job.account_id, job.job_id)
+            if found is None:
+                return
+            for child in self._last_children(tx, job):
+                tx.delete(keys.job(child.account_id, child.job_id))
+            found.children_total = max(job.children_total - _FORGOTTEN, 0)
+            put_job(tx, found)
+            if not found.children_total:
+                self._forget_parenthood(tx, found)
+
+        transact(self._kv, work)
+
+    def _forget_parenthood(self, tx: Transaction, job: StoredJob) -> None:
+        """Everything that only jobs with children have."""
         tx.delete(keys.gate(job.account_id, job.job_id))
         tx.delete(keys.cancellation(job.account_id, job.job_id))
-        if job.children_total:
-            for row in keys.all_sums(job.account_id, job.job_id):
-                tx.delete(row)
+        for row in keys.all_sums(job.account_id, job.job_id):
+            tx.delete(row)
+
+    def _made(self, job: StoredJob) -> int:
+        """How many children were made: they are made in order, and a plan may have ended early."""
+
+        def is_missing(ordinal: int) -> bool:
+            child = keys.job(job.account_id, child_id(job.job_id, ordinal))
+            return self._kv.get(child) is None
+
+        total = job.children_total
+        return bisect_left(range(total), True, key=is_missing) if is_missing(total - 1) else total
 
     def _due(self, area: str, limit: int) -> Iterator[Record]:
         """Rows whose time has come, sorted by it."""

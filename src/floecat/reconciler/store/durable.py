@@ -159,6 +159,8 @@ class DurableReconcileJobStore:
         row = keys.result(lease.account_id, lease.job_id, result_id)
 
         def work(tx: Transaction) -> Settled:
+            account, job_id = lease.account_id, lease.job_id
+            tx.get_many([row, keys.lease(account, job_id), keys.job(account, job_id)])
             answered = tx.get(row)
             if answered is not None:
                 return _replayed(StoredResult.FromString(answered), fingerprint)

@@ -58,6 +58,8 @@ class Leasing:
         self._incarnation = incarnation
         self._scan_limit = scan_limit
         self._cursors: dict[str, str] = {}
+        self._crowded: set[str] = set()
+        """Queues with more turns than are looked at in one go."""
         self._leases = 0
 
     def lease(self, selector: LeaseSelector) -> LeasedJob | None:
@@ -90,7 +92,9 @@ class Leasing:
 
     def require(self, tx: Transaction, lease: JobLease) -> StoredLease:
         """The lease, if it is the live one. Reading it here fences the whole transaction."""
-        held = find_lease(tx, lease.account_id, lease.job_id)
+        account, job_id = lease.account_id, lease.job_id
+        tx.get_many([keys.lease(account, job_id), keys.job(account, job_id)])
+        held = find_lease(tx, account, job_id)
         if held is None or held.epoch != lease.epoch or held.expires_ms <= self._now_ms():
             raise LeaseLostError(f"the lease of job {lease.job_id} is over: stop working on it")
         return held
@@ -148,11 +152,23 @@ class Leasing:
 
     def _turns(self, queue: str) -> list[Record]:
         """Whose turn it may be, from behind the last one on, around."""
-        partition, cursor = keys.turns(queue), self._cursors.get(queue)
-        behind = list(self._kv.scan(partition, after=cursor, limit=self._scan_limit))
-        if cursor is None or len(behind) >= self._scan_limit:
+        cursor = self._cursors.get(queue, "")
+        if queue not in self._crowded:
+            turns = self._kv.scan(keys.turns(queue), limit=self._scan_limit)
+            if len(turns) < self._scan_limit:
+                return sorted(turns, key=lambda turn: (turn.key.sort <= cursor, turn.key.sort))
+            self._crowded.add(queue)
+        return self._some_turns(queue, cursor)
+
+    def _some_turns(self, queue: str, cursor: str) -> list[Record]:
+        """As many as may be looked at, of more than that."""
+        partition, limit = keys.turns(queue), self._scan_limit
+        behind = list(self._kv.scan(partition, after=cursor or None, limit=limit))
+        if not cursor or len(behind) >= limit:
             return behind
-        before = self._kv.scan(partition, limit=self._scan_limit - len(behind))
+        before = self._kv.scan(partition, limit=limit - len(behind))
+        if len(before) + len(behind) < limit:
+            self._crowded.discard(queue)
         return behind + [record for record in before if record.key.sort <= cursor]
 
     def _forget(self, turn: Record) -> None:
@@ -166,6 +182,7 @@ class Leasing:
             return None
 
         def work(tx: Transaction) -> LeasedJob | None:
+            tx.get_many([ready, keys.job(account, job_id)])
             if tx.get(ready) is None:
                 return None
             job = find_job(tx, account, job_id)

@@ -105,7 +105,9 @@ class Settlement:
             tx.delete(row)
 
     def _tell_parent(self, tx: Transaction, child: StoredJob) -> None:
-        parent = find_job(tx, child.account_id, child.ancestors[0])
+        account, parent_id = child.account_id, child.ancestors[0]
+        tx.get_many([keys.job(account, parent_id), keys.sums(account, parent_id, child.ordinal)])
+        parent = find_job(tx, account, parent_id)
         if parent is None:
             return
         done = add_to_sums(tx, child)
