@@ -318,6 +318,18 @@ class ReconcilerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsSettings:
+    """Where statistics are kept."""
+
+    store: str = option(
+        "statistics.store",
+        "default",
+        "`default` keeps statistics in the key-value and blob stores; installed packages may offer "
+        "more.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretsSettings:
     """Where connectors' credentials are kept."""
 
@@ -411,6 +423,7 @@ class Settings:
     kv: KeyValueSettings = group(KeyValueSettings)
     blobs: BlobSettings = group(BlobSettings)
     reconciler: ReconcilerSettings = group(ReconcilerSettings)
+    statistics: StatisticsSettings = group(StatisticsSettings)
     secrets: SecretsSettings = group(SecretsSettings)
     outbound: OutboundSettings = group(OutboundSettings)
     values: ValueSettings = group(ValueSettings)
