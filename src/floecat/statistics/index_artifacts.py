@@ -94,8 +94,12 @@ class IndexArtifactRepository:
                 self._check(place, record)
                 if record.artifact.uri:
                     needed.append(record.artifact)
+                placed = IndexArtifactRecord()
+                placed.CopyFrom(record)
+                placed.table_id.CopyFrom(place.table)
+                placed.snapshot_id = place.snapshot_id
                 key = path_key(record.target_file.file_path)
-                yield SortedRecord(key, record.SerializeToString(deterministic=True))
+                yield SortedRecord(key, placed.SerializeToString(deterministic=True))
 
         layer = self._overlays.layer(place.account_id, checked(), needed)
         return lambda: self._overlays.laid(place.account_id, _row(place), layer)
@@ -145,8 +149,6 @@ class IndexArtifactRepository:
             raise LimitExceededError(f"a record has at most {MAX_RECORD_BYTES} bytes")
         if record.state == IAS_READY or record.artifact.uri:
             self._check_artifact(place, record.artifact)
-        record.table_id.CopyFrom(place.table)
-        record.snapshot_id = place.snapshot_id
 
     def _check_artifact(self, place: SnapshotPlace, artifact: BlobReference) -> None:
         """Refuse what isn't there, and what isn't the account's: it could be read afterwards."""

@@ -164,9 +164,11 @@ def _row(place: SnapshotPlace) -> Key:
 def _sorted(place: SnapshotPlace, records: Iterable[TargetStatsRecord]) -> Iterator[SortedRecord]:
     for record in records:
         check_record(place, record)
-        record.table_id.CopyFrom(place.table)
-        record.snapshot_id = place.snapshot_id
-        yield to_sorted(record)
+        placed = TargetStatsRecord()
+        placed.CopyFrom(record)
+        placed.table_id.CopyFrom(place.table)
+        placed.snapshot_id = place.snapshot_id
+        yield to_sorted(placed)
 
 
 def _written(entries: Iterable[LayeredEntry], query: StatsQuery, rank: int = 0) -> Iterator[_Found]:
