@@ -87,6 +87,18 @@ def artifacts(world: World, table: table_pb2.Table) -> index_pb2.PutIndexArtifac
     )
 
 
+def failed_artifact(table: table_pb2.Table) -> index_pb2.PutIndexArtifactsRequest:
+    """A sidecar that couldn't be made: it has no bytes that would have to be somewhere."""
+    record = index_pb2.IndexArtifactRecord(
+        target_file=stats_pb2.FileIdentity(file_path="s3://lake/a.parquet"),
+        state=index_pb2.IAS_FAILED,
+        failure="too many pages",
+    )
+    return index_pb2.PutIndexArtifactsRequest(
+        table_id=table.resource_id, snapshot_id=1, records=[record]
+    )
+
+
 def _namespace(world: World) -> namespace_pb2.Namespace:
     return world.namespace(world.catalog(), "sales")
 
@@ -306,7 +318,7 @@ CASES = [
         ),
     ),
     Case("TableStatisticsService/PutTargetStats", lambda world: statistics(_table(world))),
-    Case("TableIndexService/PutIndexArtifacts", lambda world: artifacts(world, _table(world))),
+    Case("TableIndexService/PutIndexArtifacts", lambda world: failed_artifact(_table(world))),
     Case(
         "TableConstraintsService/PutTableConstraints",
         lambda world: constraints_pb2.PutTableConstraintsRequest(
