@@ -15,8 +15,10 @@ from ai.floedb.floecat.catalog import (
     catalog_pb2,
     constraints_pb2,
     directory_pb2,
+    index_pb2,
     namespace_pb2,
     snapshot_pb2,
+    stats_pb2,
     table_pb2,
     view_pb2,
 )
@@ -58,6 +60,8 @@ from floecat.service.namespaces import NamespaceHandlers
 from floecat.service.principals import DevAuthenticator
 from floecat.service.server import Server, ServerConfig
 from floecat.service.snapshots import SnapshotHandlers
+from floecat.service.table_index import TableIndexHandlers
+from floecat.service.table_statistics import TableStatisticsHandlers
 from floecat.service.tables import TableHandlers
 from floecat.service.views import ViewHandlers
 from floecat.settings.model import (
@@ -67,6 +71,11 @@ from floecat.settings.model import (
     ServerSettings,
     Settings,
 )
+from floecat.statistics.index_artifacts import IndexArtifactRepository
+from floecat.statistics.opening import open_stats_store
+from floecat.statistics.reading import TableIndex, TableStatistics
+from floecat.statistics.repository import StatsRepository
+from floecat.statistics.store import StatsStore
 from floecat.storage.blobs.opening import open_blob_store
 from floecat.storage.configured import blob_config, key_value_config
 from floecat.storage.folders import make_folder
@@ -96,7 +105,8 @@ class Floecat:
                 settings.server.stream_idle,
             )
             outside = open_outside(settings, stores.kv, opened)
-            served = services(stores, outside, settings.reconciler)
+            statistics = open_stats_store(settings.statistics.store, stores)
+            served = services(stores, outside, settings.reconciler, statistics)
             self._upkeep = served.upkeep
             self._server = Server(_server_config(settings), served.handlers, around)
             self._maintenance = Maintenance(Sweeper(stores, served.dependents), stores.kv)
@@ -156,13 +166,17 @@ class Services:
 
 
 def services(
-    stores: CatalogStores, outside: Outside, settings: ReconcilerSettings | None = None
+    stores: CatalogStores,
+    outside: Outside,
+    settings: ReconcilerSettings | None = None,
+    statistics: StatsStore | None = None,
 ) -> Services:
     """Every service, with what serves it."""
+    stats = statistics or StatsRepository(stores)
     connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
     connections = Connections(connectors, outside.resolver, outside.opener)
     reconciliation = open_reconciliation(
-        settings or ReconcilerSettings(), stores, connectors, connections
+        settings or ReconcilerSettings(), stores, connectors, connections, stats
     )
     snapshots = SnapshotRepository(stores)
     by_module = {
@@ -174,6 +188,12 @@ def services(
         (snapshot_pb2, "SnapshotService"): SnapshotHandlers(snapshots, AttachmentUploads(stores)),
         (constraints_pb2, "TableConstraintsService"): ConstraintsHandlers(
             ConstraintsRepository(stores)
+        ),
+        (stats_pb2, "TableStatisticsService"): TableStatisticsHandlers(
+            TableStatistics(stores, stats)
+        ),
+        (index_pb2, "TableIndexService"): TableIndexHandlers(
+            TableIndex(stores, IndexArtifactRepository(stores))
         ),
         (directory_pb2, "DirectoryService"): DirectoryHandlers(Directory(stores), snapshots),
         (connector_pb2, "Connectors"): ConnectorHandlers(

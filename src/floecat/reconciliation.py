@@ -48,6 +48,7 @@ from floecat.reconciler.upkeep import Upkeep, chores
 from floecat.service.executor_control import Acceptance, ExecutorControlHandlers
 from floecat.service.reconcile_control import ReconcileControlHandlers
 from floecat.settings.model import ExecutorSettings, ReconcilerSettings
+from floecat.statistics.store import StatsStore
 from floecat.storage.kv.schema import incarnation_of
 
 _SCHEDULER_SPAN: Final = timedelta(seconds=15)
@@ -69,6 +70,7 @@ def open_reconciliation(
     stores: CatalogStores,
     connectors: ConnectorRepository,
     connections: Connections,
+    stats: StatsStore,
 ) -> Reconciliation:
     """Everything that plans, leases, applies and finalizes."""
     account_settings = ReconcilerSettingsRepository(stores)
@@ -99,16 +101,16 @@ def open_reconciliation(
     }
     ownership = Ownership(stores.kv, SCHEDULER, _SCHEDULER_SPAN, stores.clock)
     scheduler = Scheduler(stores, store, runs, account_settings, ownership)
-    finalizer = _finalizer(store, stores) if SNAPSHOT_FINALIZE in enabled else None
+    finalizer = _finalizer(store, stores, stats) if SNAPSHOT_FINALIZE in enabled else None
     listed = chores(store, settings.job_store.reclaim_interval, finalizer, scheduler, signals)
     return Reconciliation(store, service, by_name, Upkeep(listed))
 
 
 def _finalizer(
-    store: ReconcileJobStore, stores: CatalogStores
+    store: ReconcileJobStore, stores: CatalogStores, stats: StatsStore
 ) -> SnapshotFinalizeReconcileExecutor:
     process = f"{socket.gethostname()}:{os.getpid()}"
-    return SnapshotFinalizeReconcileExecutor(store, stores, process)
+    return SnapshotFinalizeReconcileExecutor(store, stores, process, stats)
 
 
 def enabled_executors(settings: ExecutorSettings) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """A catalog to test with: stores of any backend, an account, and calls straight to the handlers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -112,16 +113,17 @@ class World:
     def call(
         self,
         method: str,
-        request: Message,
+        request: Message | Iterator[Message],
         *,
         account_id: str = "",
         client: Connected = Connected(),  # noqa: B008 - it has no state
     ) -> Any:
-        """Call a handler as the server would, by `Service/Method`; a stream has one message."""
+        """Call a handler as the server would, by `Service/Method`; a message alone is a stream."""
         service, _, name = method.partition("/")
         principal = Principal(account_id or self.account_id, "tester", frozenset([ADMINISTRATOR]))
         context = cast("grpc.ServicerContext", client)
-        argument = iter([request]) if method in self.client_streams else request
+        alone = isinstance(request, Message) and method in self.client_streams
+        argument = iter([request]) if alone else request
         answer = getattr(self.services[service], name)(
             argument, Call(method, "test", {}, principal, context)
         )

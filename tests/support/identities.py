@@ -8,15 +8,17 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from tests.support.catalog import World
-from tests.support.mutations import CASES
+from tests.support.mutations import CASES, artifacts, statistics
 
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
     catalog_pb2,
     constraints_pb2,
     directory_pb2,
+    index_pb2,
     namespace_pb2,
     snapshot_pb2,
+    stats_pb2,
     table_pb2,
     view_pb2,
 )
@@ -25,6 +27,7 @@ from ai.floedb.floecat.common.common_pb2 import ResourceId, SnapshotRef
 from ai.floedb.floecat.connector import connector_pb2
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
+from ai.floedb.floecat.statistics.statistics_pb2 import StatsTarget, TableStatsTarget
 from floecat.reconciler import keys
 from floecat.storage.kv.port import ANY, Put
 
@@ -76,6 +79,8 @@ class Furniture:
             "TableConstraintsService/PutTableConstraints",
             constraints_pb2.PutTableConstraintsRequest(constraints=bundle),
         )
+        world.call("TableStatisticsService/PutTargetStats", statistics(table))
+        world.call("TableIndexService/PutIndexArtifacts", artifacts(world, table))
         self.by_kind = {
             common_pb2.RK_ACCOUNT: self.account,
             common_pb2.RK_CATALOG: catalog.resource_id,
@@ -165,6 +170,21 @@ READS: Mapping[str, Callable[[Furniture], Message]] = {
     ),
     "TableConstraintsService/ListTableConstraints": (
         lambda f: constraints_pb2.ListTableConstraintsRequest(table_id=f.table)
+    ),
+    "TableStatisticsService/GetTargetStats": lambda f: stats_pb2.GetTargetStatsRequest(
+        table_id=f.table, snapshot=FIRST, target=StatsTarget(table=TableStatsTarget())
+    ),
+    "TableStatisticsService/ListTargetStats": lambda f: stats_pb2.ListTargetStatsRequest(
+        table_id=f.table, snapshot=FIRST
+    ),
+    "TableIndexService/GetIndexArtifact": lambda f: index_pb2.GetIndexArtifactRequest(
+        table_id=f.table, snapshot=FIRST, file_path="s3://lake/a.parquet"
+    ),
+    "TableIndexService/ListIndexArtifacts": lambda f: index_pb2.ListIndexArtifactsRequest(
+        table_id=f.table, snapshot=FIRST
+    ),
+    "TableIndexService/ReadIndexArtifact": lambda f: index_pb2.ReadIndexArtifactRequest(
+        table_id=f.table, snapshot=FIRST, file_path="s3://lake/a.parquet"
     ),
     "DirectoryService/ResolveSnapshot": lambda f: directory_pb2.ResolveSnapshotRequest(
         table_id=f.table, snapshot=FIRST

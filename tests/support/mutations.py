@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
@@ -12,14 +13,21 @@ from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
     catalog_pb2,
     constraints_pb2,
+    index_pb2,
     namespace_pb2,
     snapshot_pb2,
+    stats_pb2,
     table_pb2,
     view_pb2,
 )
-from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.common.common_pb2 import BlobReference, ResourceId
 from ai.floedb.floecat.connector import connector_pb2
 from ai.floedb.floecat.reconciler import reconciler_pb2
+from ai.floedb.floecat.statistics.statistics_pb2 import (
+    FileStatsTarget,
+    StatsTarget,
+    TableStatsTarget,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,54 @@ def _constraint(name: str) -> constraints_pb2.ConstraintDefinition:
         name=name,
         type=constraints_pb2.CT_PRIMARY_KEY,
         columns=[constraints_pb2.ConstraintColumn(column_id=1, name="id")],
+    )
+
+
+def statistics(table: table_pb2.Table) -> stats_pb2.PutTargetStatsRequest:
+    """Records that clients put: of the table, and of a file too large for a row."""
+    path = "s3://lake/a.parquet"
+    file = stats_pb2.FileTargetStats(properties={"large": "x" * 100_000})
+    file.identity.file_path = path
+    return stats_pb2.PutTargetStatsRequest(
+        table_id=table.resource_id,
+        snapshot_id=1,
+        records=[
+            stats_pb2.TargetStatsRecord(
+                target=StatsTarget(table=TableStatsTarget()),
+                table=stats_pb2.TableValueStats(row_count=3),
+            ),
+            stats_pb2.TargetStatsRecord(
+                target=StatsTarget(file=FileStatsTarget(file_path=path)), file=file
+            ),
+        ],
+    )
+
+
+def artifacts(world: World, table: table_pb2.Table) -> index_pb2.PutIndexArtifactsRequest:
+    """A sidecar that a client registers."""
+    with world.stores.blobs.writer(f"captures/{world.account_id}/{uuid4().hex}") as writer:
+        writer.write(b"page bounds")
+    record = index_pb2.IndexArtifactRecord(
+        target_file=stats_pb2.FileIdentity(file_path="s3://lake/a.parquet"),
+        artifact=BlobReference(
+            uri=writer.ref.uri, sha256=writer.ref.sha256, size_bytes=writer.ref.size
+        ),
+        state=index_pb2.IAS_READY,
+    )
+    return index_pb2.PutIndexArtifactsRequest(
+        table_id=table.resource_id, snapshot_id=1, records=[record]
+    )
+
+
+def failed_artifact(table: table_pb2.Table) -> index_pb2.PutIndexArtifactsRequest:
+    """A sidecar that couldn't be made: it has no bytes that would have to be somewhere."""
+    record = index_pb2.IndexArtifactRecord(
+        target_file=stats_pb2.FileIdentity(file_path="s3://lake/a.parquet"),
+        state=index_pb2.IAS_FAILED,
+        failure="too many pages",
+    )
+    return index_pb2.PutIndexArtifactsRequest(
+        table_id=table.resource_id, snapshot_id=1, records=[record]
     )
 
 
@@ -261,6 +317,8 @@ CASES = [
             table_id=_snapshot(world).table_id, snapshot_id=7, name="manifest", data=b"z" * 300_000
         ),
     ),
+    Case("TableStatisticsService/PutTargetStats", lambda world: statistics(_table(world))),
+    Case("TableIndexService/PutIndexArtifacts", lambda world: failed_artifact(_table(world))),
     Case(
         "TableConstraintsService/PutTableConstraints",
         lambda world: constraints_pb2.PutTableConstraintsRequest(

@@ -13,8 +13,10 @@ from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
     catalog_pb2,
     constraints_pb2,
+    index_pb2,
     namespace_pb2,
     snapshot_pb2,
+    stats_pb2,
     table_pb2,
     view_pb2,
 )
@@ -28,9 +30,11 @@ _METHODS = {
         catalog_pb2,
         connector_pb2,
         constraints_pb2,
+        index_pb2,
         namespace_pb2,
         reconciler_pb2,
         snapshot_pb2,
+        stats_pb2,
         table_pb2,
         view_pb2,
     )

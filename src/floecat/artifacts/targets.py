@@ -13,7 +13,7 @@ from ai.floedb.floecat.statistics.statistics_pb2 import (
 )
 from floecat.errors import InvalidArgumentError
 
-TargetKind: TypeAlias = "StatsTargetKind.ValueType"
+TargetKind: TypeAlias = StatsTargetKind.ValueType
 
 MAX_PATH_BYTES: Final = 900
 """Of a path that is its own sort key: what is longer is cut, and told apart by its hash."""

@@ -83,6 +83,7 @@ class ConsistencyCheck:
             "snapshot": self._snapshot,
             "timeline": self._moment,
             "constraints": self._constraints,
+            "overlay": self._overlay,
             "sweep": self._sweep,
             "idempotency": self._answer,
         }
@@ -146,6 +147,13 @@ class ConsistencyCheck:
     def _constraints(self, record: Record) -> Iterator[str]:
         self._codec.decode(record, TableConstraints)
         yield from self._moment(record)
+
+    def _overlay(self, record: Record) -> Iterator[str]:
+        """It may be of a snapshot that isn't recorded yet, but not of a table that isn't there."""
+        _, account, table_id = record.key.partition.split("/")
+        self._read_through(references_of(record))
+        if self._find(account, common_pb2.RK_TABLE, table_id) is None:
+            yield "is of a table that doesn't exist"
 
     def _sweep(self, record: Record) -> Iterator[str]:
         account, kind_name, identifier = record.key.sort.split("/")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
-from ai.floedb.floecat.execution.stored_pb2 import SnapshotHoldings
+from ai.floedb.floecat.execution.stored_pb2 import SnapshotHoldings, StoredOverlay
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob
 from floecat.storage.blobs.port import BlobRef, BlobStore
 from floecat.storage.kv.port import Record
@@ -45,12 +45,18 @@ class Holdings:
             case "final":
                 final = FinalSnapshot.FromString(record.value)
                 return self._read(final.segments) if final.segments.uri else _NOTHING
+            case "overlay":
+                return self._of_overlay(StoredOverlay.FromString(record.value))
             case "job":
                 job = StoredJob.FromString(record.value)
                 prefix = f"{CAPTURES}{job.account_id}/{job.job_id}/"
                 return Held(prefixes=frozenset({prefix}))
             case _:
                 return _NOTHING
+
+    def _of_overlay(self, stored: StoredOverlay) -> Held:
+        found = [self._read(layer.holdings) for layer in stored.layers if layer.holdings.uri]
+        return Held(names=frozenset().union(*(held.names for held in found)))
 
     def _read(self, reference: BlobReference) -> Held:
         held = self._known.get(reference.sha256)

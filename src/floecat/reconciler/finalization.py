@@ -37,7 +37,10 @@ from floecat.reconciler.snapshot_captures import SnapshotCapture
 from floecat.reconciler.snapshot_plans import SnapshotPlans
 from floecat.reconciler.store.port import ReconcileJobStore
 from floecat.reconciler.tasks import target_of
+from floecat.statistics.captured import CapturedStatistics
 from floecat.statistics.records import CaptureOrigin
+from floecat.statistics.repository import StatsRepository
+from floecat.statistics.store import SnapshotPlace, StatsStore
 from floecat.storage.kv.port import Key
 
 _LOG: Final = structlog.get_logger(log="floecat.finalization")
@@ -48,9 +51,16 @@ _RENEW_EVERY: Final = timedelta(seconds=5)
 class SnapshotFinalizeReconcileExecutor:
     """Finalizes snapshots, one at a time."""
 
-    def __init__(self, store: ReconcileJobStore, stores: CatalogStores, executor_id: str) -> None:
+    def __init__(
+        self,
+        store: ReconcileJobStore,
+        stores: CatalogStores,
+        executor_id: str,
+        stats: StatsStore | None = None,
+    ) -> None:
         self._store = store
         self._stores = stores
+        self._stats = stats or StatsRepository(stores)
         self._plans = SnapshotPlans(stores.blobs)
         self._results = GroupResults(stores.blobs, OpenedSegments(stores.blobs))
         self._selector = LeaseSelector(
@@ -126,7 +136,7 @@ class SnapshotFinalizeReconcileExecutor:
             for group in chunk.groups:
                 capture.execute(group, next(groups))
         written = capture.finish(origin)
-        return FinalSnapshot(
+        final = FinalSnapshot(
             stats=written.stats,
             index=written.index,
             segments=written.segments,
@@ -137,6 +147,17 @@ class SnapshotFinalizeReconcileExecutor:
             files_total=header.files_total,
             coverage_sha256=header.coverage_sha256,
         )
+        if not self._stats.reads_captures:
+            self._put(origin, final, working)
+        return final
+
+    def _put(self, origin: CaptureOrigin, final: FinalSnapshot, working: "Renewing") -> None:
+        """Give every record to a store that lives elsewhere, before anybody is told of it."""
+        account, table_id = origin.table_id.account_id, origin.table_id.id
+        place = SnapshotPlace(account, table_id, origin.snapshot_id)
+        opened = OpenedSegments(self._stores.blobs, working)
+        captured = CapturedStatistics(place, final, self._stores.blobs, opened)
+        self._stats.put(place, captured.records(sketches=True))
 
     def _covered(self, parent: StoredJob, working: "Renewing") -> CoverageHash:
         """The files that persisted results speak of, and those that were used again."""

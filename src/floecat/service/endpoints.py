@@ -105,9 +105,10 @@ class Endpoint:
         headers = headers_of(context)
         with _Run(self._method, headers, context, self._metrics), self._glance():
             call = self._admit(headers, context)
-            response: Message = self._handler(self._checked(request), call)
+            opening = _Opening()
+            response: Message = self._handler(opening.of(self._checked(request)), call)
             if self._audited and not call.replayed:
-                audit(call, request, response)
+                audit(call, opening.message, response)
             return response
 
     def _streamed(self, request: Any, context: grpc.ServicerContext) -> Iterator[Message]:
@@ -207,6 +208,25 @@ def _log_failure(method: str, status: str, seconds: float, error: BaseException)
         _LOG.info("call", method=method, status=status, ms=milliseconds, error=reason)
     else:
         _LOG.error("call", method=method, status=status, ms=milliseconds, exc_info=error)
+
+
+class _Opening:
+    """The request, or the first message of a stream: the one that says what it is about."""
+
+    message: Any = None
+
+    def of(self, request: Any) -> Any:
+        """Take note of it; a stream's as soon as it comes."""
+        if isinstance(request, Iterator):
+            return self._noted(request)
+        self.message = request
+        return request
+
+    def _noted(self, requests: Iterator[Any]) -> Iterator[Any]:
+        for request in requests:
+            if self.message is None:
+                self.message = request
+            yield request
 
 
 class _Malformed:

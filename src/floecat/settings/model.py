@@ -361,6 +361,18 @@ class CaptureSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsSettings:
+    """Where statistics are kept."""
+
+    store: str = option(
+        "statistics.store",
+        "default",
+        "`default` keeps statistics in the key-value and blob stores; installed packages may offer "
+        "more.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretsSettings:
     """Where connectors' credentials are kept."""
 
@@ -455,6 +467,7 @@ class Settings:
     blobs: BlobSettings = group(BlobSettings)
     reconciler: ReconcilerSettings = group(ReconcilerSettings)
     capture: CaptureSettings = group(CaptureSettings)
+    statistics: StatisticsSettings = group(StatisticsSettings)
     secrets: SecretsSettings = group(SecretsSettings)
     outbound: OutboundSettings = group(OutboundSettings)
     values: ValueSettings = group(ValueSettings)

@@ -1,7 +1,7 @@
 """An index part, opened for reading."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -100,7 +100,7 @@ class IndexPartFile:
         """The same, read."""
         return ScanFile.FromString(self.scan_file_bytes(row))
 
-    def uses(self, row: int) -> Sequence[Use]:
+    def uses(self, row: int) -> list[Use]:
         """The segments that know of a file, oldest first."""
         found = self.core.column("segments")[row].as_py()
         return [Use(use["segment"], use["file"], use["shape"]) for use in found]

@@ -631,21 +631,27 @@ class OverlayLayer(_message.Message):
     CONTENT_FIELD_NUMBER: _builtins.int
     BLOB_FIELD_NUMBER: _builtins.int
     RECORDS_FIELD_NUMBER: _builtins.int
+    HOLDINGS_FIELD_NUMBER: _builtins.int
     content: _builtins.bytes
     """Sorted records, here if they are few, else in a blob."""
     records: _builtins.int
     @_builtins.property
     def blob(self) -> _common_pb2.BlobReference: ...
+    @_builtins.property
+    def holdings(self) -> _common_pb2.BlobReference:
+        """SnapshotHoldings: what the records speak of has to be kept with them. Absent if nothing has."""
+
     def __init__(
         self,
         *,
         content: _builtins.bytes = ...,
         blob: _common_pb2.BlobReference | None = ...,
         records: _builtins.int = ...,
+        holdings: _common_pb2.BlobReference | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob", "holdings", b"holdings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob", "content", b"content", "records", b"records"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob", b"blob", "content", b"content", "holdings", b"holdings", "records", b"records"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
