@@ -1,0 +1,210 @@
+"""Cost follows what changed: files that are known are never opened again."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyiceberg.table import Table
+from tests.support.lake import Lake, connected, create_connector, mirroring, worker_of
+from tests.support.runs import ended_run
+
+import floecat
+from ai.floedb.floecat.catalog.directory_pb2 import ResolveTableRequest
+from ai.floedb.floecat.catalog.stats_pb2 import (
+    GetTargetStatsRequest,
+    ListTargetStatsRequest,
+    ScalarStats,
+    TargetStatsRecord,
+)
+from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.connector.connector_pb2 import Connector
+from ai.floedb.floecat.execution.capture_pb2 import DCS_EXPLICIT, CapturePolicy
+from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.statistics.statistics_pb2 import (
+    STK_FILE,
+    ColumnStatsTarget,
+    StatsTarget,
+    TableStatsTarget,
+)
+from floecat.client.names import parse_relation
+
+FILES = 30
+ROWS = 400
+SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
+
+
+def rows(number: int) -> pa.Table:
+    """A file's worth of rows that no other file has."""
+    ids = np.arange(number * ROWS, (number + 1) * ROWS)
+    return pa.table({"id": ids, "name": [f"name {n % 50}" for n in ids]}, SCHEMA)
+
+
+class Captured:
+    """A table that is written to, and captured."""
+
+    def __init__(self, lake: Lake, clients: floecat.GrpcClients) -> None:
+        self.lake = lake
+        self.clients = clients
+        lake.catalog.create_namespace("sales")
+        self.table: Table = lake.catalog.create_table("sales.orders", SCHEMA)
+        self.connector: Connector = create_connector(clients, lake)
+        self.next = 0
+
+    def append(self, files: int) -> None:
+        """As many files, in one snapshot."""
+        with (
+            self.table.transaction() as transaction,
+            transaction.update_snapshot().fast_append() as append,
+        ):
+            from pyiceberg.io.pyarrow import _dataframe_to_data_files
+
+            for _ in range(files):
+                for file in _dataframe_to_data_files(
+                    transaction.table_metadata, rows(self.next), self.table.io
+                ):
+                    append.append_data_file(file)
+                self.next += 1
+
+    def capture(self, policy: CapturePolicy | None = None) -> messages.ReconcileJob:
+        """Run to a good end."""
+        request = messages.StartCaptureRequest(
+            scope=messages.CaptureScope(connector_id=self.connector.resource_id),
+            mode=messages.METADATA_AND_CAPTURE,
+            capture_policy=policy,
+        )
+        job = ended_run(self.clients, self.clients.reconcile.StartCapture(request).job_id)
+        assert job.state == messages.RJS_SUCCEEDED, job
+        assert not job.degraded, job
+        return job
+
+    @property
+    def table_id(self) -> ResourceId:
+        name = parse_relation("lake.sales.orders")
+        return self.clients.directory.ResolveTable(ResolveTableRequest(name=name)).resource_id
+
+    def column(self, column_id: int) -> ScalarStats:
+        target = StatsTarget(column=ColumnStatsTarget(column_id=column_id))
+        return self._get(target).scalar
+
+    def row_count(self) -> int:
+        return self._get(StatsTarget(table=TableStatsTarget())).table.row_count
+
+    def files(self) -> list[TargetStatsRecord]:
+        request = ListTargetStatsRequest(table_id=self.table_id, target_kinds=[STK_FILE])
+        return list(self.clients.statistics.ListTargetStats(request).records)
+
+    def _get(self, target: StatsTarget) -> TargetStatsRecord:
+        request = GetTargetStatsRequest(table_id=self.table_id, target=target)
+        return self.clients.statistics.GetTargetStats(request).record
+
+    def hide_data(self) -> Path:
+        """Move every data file away: whoever opens one fails."""
+        data = self.lake.folder / "data" / "sales" / "orders" / "data"
+        hidden = data.with_name("hidden")
+        data.rename(hidden)
+        data.mkdir()
+        return hidden
+
+    def show_data(self, hidden: Path) -> None:
+        data = hidden.with_name("data")
+        for file in hidden.iterdir():
+            shutil.move(file, data / file.name)
+        hidden.rmdir()
+
+
+@pytest.fixture
+def captured(tmp_path: Path) -> Iterator[Captured]:
+    lake = Lake(tmp_path)
+    with (
+        mirroring(lake, tmp_path) as service,
+        connected(service) as clients,
+        worker_of(service, lake, tmp_path, capture_engine="inline"),
+    ):
+        yield Captured(lake, clients)
+
+
+def test_only_new_files_are_read(captured: Captured) -> None:
+    captured.append(FILES)
+    first = captured.capture()
+    assert first.counters.files_completed == FILES
+    hidden = captured.hide_data()
+    captured.append(3)
+    second = captured.capture()
+    captured.show_data(hidden)
+    assert (second.counters.files_completed, second.counters.files_reused) == (3, FILES)
+    assert second.counters.bytes_read < first.counters.bytes_read / 5
+    assert captured.row_count() == (FILES + 3) * ROWS
+    ids = captured.column(1)
+    assert (ids.min, ids.max) == ("0", str((FILES + 3) * ROWS - 1))
+    assert ids.ndv.approx.estimate == pytest.approx((FILES + 3) * ROWS, rel=0.1)
+    assert captured.column(2).ndv.exact == 50
+    assert len(captured.files()) == FILES + 3
+
+
+def test_another_column_is_read_alone(captured: Captured) -> None:
+    captured.append(FILES)
+    policy = CapturePolicy(default_scope=DCS_EXPLICIT)
+    policy.columns.add(selector="id", ndv=True)
+    first = captured.capture(policy)
+    captured.append(1)
+    policy.columns.add(selector="name", ndv=True, frequent_items=True)
+    second = captured.capture(policy)
+    assert second.counters.files_completed == FILES + 1
+    everything = sum(file.file.identity.size_bytes for file in captured.files())
+    assert second.counters.bytes_read < everything - first.counters.bytes_read / 4
+    assert captured.column(1).ndv.approx.estimate == pytest.approx(captured.next * ROWS, rel=0.1)
+    assert captured.column(2).ndv.exact == 50
+    assert captured.column(2).frequent_items
+    hidden = captured.hide_data()
+    captured.append(1)
+    third = captured.capture(policy)
+    captured.show_data(hidden)
+    assert (third.counters.files_completed, third.counters.files_reused) == (1, FILES + 1)
+
+
+def test_after_dropping_files_none_is_read_and_less_is_known(captured: Captured) -> None:
+    captured.append(FILES)
+    captured.capture()
+    hidden = captured.hide_data()
+    captured.table.delete("id < 6000")
+    second = captured.capture()
+    captured.show_data(hidden)
+    assert (second.counters.files_completed, second.counters.files_reused) == (0, FILES - 15)
+    assert captured.row_count() == FILES * ROWS - 6000
+    ids = captured.column(1)
+    assert ids.min == "6000"
+    assert ids.ndv.approx.estimate == pytest.approx(FILES * ROWS - 6000, rel=0.1)
+
+
+def test_after_a_compaction_only_what_is_new_is_read(captured: Captured) -> None:
+    captured.append(FILES)
+    captured.capture()
+    # The first ten files become one.
+    together = pa.concat_tables([rows(number) for number in range(10)])
+    captured.table.overwrite(together, overwrite_filter=f"id < {10 * ROWS}")
+    second = captured.capture()
+    assert second.counters.files_completed == 1
+    assert second.counters.files_reused == FILES - 10
+    assert captured.row_count() == FILES * ROWS
+    assert captured.column(1).ndv.approx.estimate == pytest.approx(FILES * ROWS, rel=0.1)
+
+
+def test_an_old_snapshot_is_captured_from_what_is_known(captured: Captured) -> None:
+    captured.append(5)
+    captured.append(5)
+    captured.capture()
+    hidden = captured.hide_data()
+    selection = messages.SnapshotSelection(all=True)
+    request = messages.StartCaptureRequest(
+        scope=messages.CaptureScope(
+            connector_id=captured.connector.resource_id, snapshots=selection
+        ),
+        mode=messages.METADATA_AND_CAPTURE,
+    )
+    job = ended_run(captured.clients, captured.clients.reconcile.StartCapture(request).job_id)
+    captured.show_data(hidden)
+    assert job.state == messages.RJS_SUCCEEDED, job
+    assert not job.degraded, job
