@@ -4,7 +4,8 @@ It is a row of a segment's part, and what statistics of files, columns and table
 """
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -86,11 +87,14 @@ SCHEMA: Final = pa.schema(
 _FIELDS: Final = tuple(part.name for part in fields(ColumnRow))
 
 
+_VALUES: Final = attrgetter(*_FIELDS)
+
+
 def to_batch(column_id: int, rows: Iterable[ColumnRow | None]) -> pa.RecordBatch:
     """A column's rows, one per file; None where nothing was learnt of it."""
     listed = list(rows)
     nothing = (None,) * len(_FIELDS)
-    values = [nothing if row is None else astuple(row) for row in listed]
+    values = [nothing if row is None else _VALUES(row) for row in listed]
     columns: dict[str, Any] = {
         name: [value[place] for value in values] for place, name in enumerate(_FIELDS)
     }
@@ -105,6 +109,17 @@ def from_batch(batch: pa.RecordBatch, row: int) -> ColumnRow | None:
     if not batch.column("present")[row].as_py():
         return None
     return ColumnRow(**{name: batch.column(name)[row].as_py() for name in _FIELDS})
+
+
+def all_rows(batch: pa.RecordBatch) -> list[ColumnRow | None]:
+    """Every row of a batch: much quicker than one after another."""
+    columns = [batch.column(name).to_pylist() for name in _FIELDS]
+    rows = zip(*columns, strict=True)
+    present = batch.column("present").to_pylist()
+    return [
+        ColumnRow(**dict(zip(_FIELDS, row, strict=True))) if there else None
+        for row, there in zip(rows, present, strict=True)
+    ]
 
 
 def to_scalar(coverage: ColumnCoverage, row: ColumnRow, *, sketches: bool = False) -> ScalarStats:

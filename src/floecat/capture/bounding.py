@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import pyarrow as pa
 
 from floecat.artifacts.columns import ColumnRow
 from floecat.capture.columns import WantedColumn
-from floecat.capture.learning.numbers import number_form
+from floecat.capture.learning.numbers import NumberForm, number_form
 from floecat.capture.leaves import FileLeaf
 from floecat.capture.parquet.physical import Physical
 from floecat.capture.parquet.reading import ParquetSource
@@ -21,7 +22,7 @@ _CUT_FROM: Final = 32
 """No writer cuts texts of fewer bytes off, so bounds that are shorter are values."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StatedColumn:
     """A leaf of a file as its footer states it, and what that means to a column."""
 
@@ -84,12 +85,13 @@ class StatedColumn:
             return physical.decode() if logical.kind is Kind.STRING else physical
         if isinstance(physical, float):
             return physical
-        kind = pa.timestamp(self.physical.unit) if self._is_time() else pa.int64()
-        form = number_form(self.column, kind)
-        return physical if form is None else form.value(physical)
+        return physical if self._form is None else self._form.value(physical)
 
-    def _is_time(self) -> bool:
-        return self.physical.annotation in {"Timestamp", "Time"}
+    @cached_property
+    def _form(self) -> NumberForm | None:
+        is_time = self.physical.annotation in {"Timestamp", "Time"}
+        kind = pa.timestamp(self.physical.unit) if is_time else pa.int64()
+        return number_form(self.column, kind)
 
     def is_exact(self, bound: Any, row_groups: Iterable[int], *, smaller: bool) -> bool:
         """Whether a bound of some row groups is a value; texts' may have been cut off."""

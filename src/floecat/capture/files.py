@@ -97,12 +97,13 @@ class _Capture:
         if leaf is None:
             return self._absent(column)
         stated = StatedColumn.of(column, leaf, self._source)
-        learning = learning_of(column, leaf.arrow_type)
+        learning = None
         row = stated.row()
         if column.wants_data or row is None:
+            learning = learning_of(column, leaf.arrow_type)
             row = self._learn(learning, leaf, row)
         if column.page_index:
-            self._add_pages(stated, learning if column.wants_data else None)
+            self._add_pages(stated, learning)
         return row, column.coverage
 
     def _learn(self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None) -> ColumnRow:

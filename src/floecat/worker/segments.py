@@ -11,7 +11,7 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     SegmentReference,
 )
 from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, TaskResult
-from floecat.artifacts.columns import ColumnRow
+from floecat.artifacts.columns import ColumnRow, all_rows
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.segments import (
@@ -112,8 +112,10 @@ def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
     for column_id, coverage in segment.columns.items():
         merge = ColumnMerge(from_message(coverage.logical_type))
         for part, columns in parts:
-            for number, file in enumerate(part.files):
-                merge.add(columns.row(column_id, number), file.stats.row_count)
+            batch = columns.batch(column_id)
+            rows = [None] * len(part.files) if batch is None else all_rows(batch)
+            for row, file in zip(rows, part.files, strict=True):
+                merge.add(row, file.stats.row_count)
         yield column_id, merge.result()
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from floecat.capture.parquet.thrift import CompactReader, MalformedThriftError, Struct
+from floecat.capture.parquet.thrift import MalformedThriftError, Struct, Wanted, read_struct
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
 MAGIC: Final = b"PAR1"
@@ -21,6 +21,9 @@ _DICTIONARY_ENCODINGS: Final = frozenset({2, 8})
 """PLAIN_DICTIONARY and RLE_DICTIONARY."""
 _SIGNED: Final = frozenset({0, 1, 2, 4, 5})
 """BOOLEAN, INT32, INT64, FLOAT and DOUBLE: their oldest statistics were right."""
+_METADATA: Final[Wanted] = {1: None, 5: None, 6: None, 7: None, 12: None, 13: None}
+_CHUNK: Final[Wanted] = {3: _METADATA, 4: None, 5: None, 6: None, 7: None}
+_WANTED: Final[Wanted] = {4: {1: _CHUNK, 3: None}, 7: None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def read_footer(file: pa.NativeFile, size: int) -> bytes:
 
 def parse_footer(content: bytes) -> Footer:
     """What the footer says. Raises `MalformedThriftError`."""
-    metadata = CompactReader(content).read_struct()
+    metadata = read_struct(content, _WANTED)
     try:
         groups = list(_groups(metadata))
         ordered = bool(metadata.get(7))

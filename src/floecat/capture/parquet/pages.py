@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from floecat.capture.parquet.thrift import CompactReader, MalformedThriftError
+from floecat.capture.parquet.thrift import MalformedThriftError, read_struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class PageBounds:
 
 def parse_locations(content: bytes) -> PageLocations:
     """Read an offset index. Raises `MalformedThriftError`."""
-    read = CompactReader(content).read_struct()
+    read = read_struct(content)
     try:
         pages = read[1]
         offsets = [_natural(page[1]) for page in pages]
@@ -52,7 +52,7 @@ def parse_locations(content: bytes) -> PageLocations:
 
 def parse_bounds(content: bytes) -> PageBounds:
     """Read a column index. Raises `MalformedThriftError`."""
-    read = CompactReader(content).read_struct()
+    read = read_struct(content)
     try:
         bounds = PageBounds(
             null_pages=[bool(flag) for flag in read[1]],

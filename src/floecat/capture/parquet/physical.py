@@ -4,6 +4,7 @@ import json
 import math
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import pyarrow.parquet as pq
@@ -37,17 +38,9 @@ class Physical:
     @classmethod
     def of(cls, column: WantedColumn, stored: pq.ColumnSchema) -> "Physical":
         """As the file's own schema says."""
-        said = json.loads(stored.logical_type.to_json())
-        scale = (column.logical_type.scale or 0) - int(said.get("scale", 0))
-        bits = int(said.get("bitWidth", 0)) if said.get("isSigned") is False else 0
-        return cls(
-            column.logical_type.kind,
-            stored.physical_type,
-            str(said.get("Type", "None")),
-            _UNITS.get(said.get("timeUnit", ""), "us"),
-            10**scale if scale >= 0 else 0,
-            bits,
-        )
+        logical = column.logical_type
+        annotation = stored.logical_type.to_json()
+        return _physical(logical.kind, logical.scale or 0, stored.physical_type, annotation)
 
     @property
     def compares(self) -> bool:
@@ -82,3 +75,18 @@ class Physical:
         if self.unsigned_bits and number < 0:
             number += 1 << self.unsigned_bits
         return number * self.scale_up if self.kind is Kind.DECIMAL else number
+
+
+@lru_cache(maxsize=1024)
+def _physical(kind: Kind, scale: int, stored: str, annotation: str) -> Physical:
+    """Remembered: files of a table have the same columns, over and over."""
+    said = json.loads(annotation)
+    up = scale - int(said.get("scale", 0))
+    return Physical(
+        kind,
+        stored,
+        str(said.get("Type", "None")),
+        _UNITS.get(said.get("timeUnit", ""), "us"),
+        10**up if up >= 0 else 0,
+        int(said.get("bitWidth", 0)) if said.get("isSigned") is False else 0,
+    )

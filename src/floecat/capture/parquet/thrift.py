@@ -1,15 +1,16 @@
 """Thrift's compact protocol, as far as parquet uses it: structs as dictionaries by field number.
 
 Lengths and counts are checked against the bytes that are left, and depth is limited, so hostile
-input costs no more than its own size.
+input costs no more than its own size. Footers have hundreds of numbers and every file has one, so
+this is written for speed: positions are passed around, and what isn't wanted is skipped.
 """
 
 import struct
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from floecat.errors import DataLossError
 
-_STOP: Final = 0
 _TRUE, _FALSE = 1, 2
 _BYTE: Final = 3
 _I16, _I32, _I64 = 4, 5, 6
@@ -23,99 +24,149 @@ _LONG_LIST: Final = 15
 _MAX_VARINT_BITS: Final = 70
 
 Struct: TypeAlias = dict[int, Any]
+Wanted: TypeAlias = Mapping[int, "Wanted | None"]
+"""The fields that matter, and of structs (or lists of them) which of theirs; None is all."""
 
 
 class MalformedThriftError(DataLossError):
     """These bytes aren't what they should be."""
 
 
-class CompactReader:
-    """Reads one value after another from bytes."""
+def read_struct(data: bytes, wanted: Wanted | None = None) -> Struct:
+    """The fields of a struct that are set and wanted, by number."""
+    try:
+        found, _ = _struct(data, 0, 0, wanted)
+    except IndexError:
+        raise MalformedThriftError("it ends too early") from None
+    return found
 
-    def __init__(self, data: bytes | memoryview, position: int = 0) -> None:
-        self._data = bytes(data)
-        self._end = len(self._data)
-        self.position = position
 
-    def read_struct(self, depth: int = 0) -> Struct:
-        """The fields of a struct that are set, by number."""
-        if depth > _MAX_DEPTH:
-            raise MalformedThriftError("structures are nested too deep")
-        found: Struct = {}
-        field = 0
-        while (header := self._byte()) != _STOP:
-            kind, delta = header & 0x0F, header >> 4
-            field = field + delta if delta else self._zigzag()
-            found[field] = self._value(kind, depth)
-        return found
+def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[Struct, int]:
+    if depth > _MAX_DEPTH:
+        raise MalformedThriftError("structures are nested too deep")
+    found: Struct = {}
+    field = 0
+    while header := data[at]:
+        at += 1
+        if header >= 16:
+            field += header >> 4
+        else:
+            field, at = _zigzag(data, at)
+        kind = header & 0x0F
+        if kind <= _FALSE:  # the header of a field holds its value
+            found[field] = kind == _TRUE
+        elif wanted is None or field in wanted:
+            inner = None if wanted is None else wanted[field]
+            found[field], at = _value(data, at, kind, depth, inner)
+        else:
+            at = _skip(data, at, kind, depth)
+    return found, at + 1
 
-    def _value(self, kind: int, depth: int) -> Any:
-        if kind in {_TRUE, _FALSE}:
-            return kind == _TRUE  # the header of a field holds its value
-        if kind in {_I32, _I64, _I16}:
-            return self._zigzag()
-        if kind == _BINARY:
-            return self._binary()
-        if kind == _STRUCT:
-            return self.read_struct(depth + 1)
-        if kind in {_LIST, _SET}:
-            return self._list(depth + 1)
-        if kind == _DOUBLE:
-            return struct.unpack("<d", self._take(8))[0]
-        if kind == _BYTE:
-            return self._byte()
-        raise MalformedThriftError(f"there is no type {kind}")
 
-    def _list(self, depth: int) -> list[Any]:
-        if depth > _MAX_DEPTH:
-            raise MalformedThriftError("lists are nested too deep")
-        header = self._byte()
-        kind, size = header & 0x0F, header >> 4
-        if size == _LONG_LIST:
-            size = self._varint()
-        if size > self._end - self.position:  # every element takes a byte at least
-            raise MalformedThriftError(f"a list says it has {size} elements, which don't fit in")
-        if kind in {_TRUE, _FALSE}:
-            return [byte == _TRUE for byte in self._take(size)]
-        # Asked for once, not for each element: lists of these two are most of a page index.
-        if kind == _BINARY:
-            return [self._binary() for _ in range(size)]
-        if kind in {_I32, _I64}:
-            return [self._zigzag() for _ in range(size)]
-        return [self._value(kind, depth) for _ in range(size)]
+def _value(data: bytes, at: int, kind: int, depth: int, wanted: Wanted | None) -> tuple[Any, int]:
+    if _I16 <= kind <= _I64:
+        return _zigzag(data, at)
+    if kind == _BINARY:
+        return _binary(data, at)
+    if kind == _STRUCT:
+        return _struct(data, at, depth + 1, wanted)
+    if kind in {_LIST, _SET}:
+        return _list(data, at, depth + 1, wanted)
+    if kind == _DOUBLE:
+        return struct.unpack("<d", _bytes(data, at, 8))[0], at + 8
+    if kind == _BYTE:
+        return data[at], at + 1
+    raise MalformedThriftError(f"there is no type {kind}")
 
-    def _binary(self) -> bytes:
-        return self._take(self._varint())
 
-    def _zigzag(self) -> int:
-        number = self._varint()
-        return (number >> 1) ^ -(number & 1)
+def _list(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[list[Any], int]:
+    kind, size, at = _list_header(data, at, depth)
+    if kind <= _FALSE:
+        return [byte == _TRUE for byte in _bytes(data, at, size)], at + size
+    found: list[Any] = []
+    for _ in range(size):
+        value, at = _value(data, at, kind, depth, wanted)
+        found.append(value)
+    return found, at
 
-    def _varint(self) -> int:
-        data, position, end = self._data, self.position, self._end
-        result = shift = 0
-        while position < end:
-            byte = data[position]
-            position += 1
-            result |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                self.position = position
-                return result
-            shift += 7
-            if shift > _MAX_VARINT_BITS:
-                raise MalformedThriftError("a number is too long")
-        raise MalformedThriftError("it ends in the middle of a number")
 
-    def _byte(self) -> int:
-        if self.position >= self._end:
-            raise MalformedThriftError("it ends too early")
-        byte = self._data[self.position]
-        self.position += 1
-        return byte
+def _list_header(data: bytes, at: int, depth: int) -> tuple[int, int, int]:
+    if depth > _MAX_DEPTH:
+        raise MalformedThriftError("lists are nested too deep")
+    header = data[at]
+    kind, size, at = header & 0x0F, header >> 4, at + 1
+    if size == _LONG_LIST:
+        size, at = _varint(data, at)
+    if size > len(data) - at:  # every element takes a byte at least
+        raise MalformedThriftError(f"a list says it has {size} elements, which don't fit in")
+    return kind, size, at
 
-    def _take(self, length: int) -> bytes:
-        start, end = self.position, self.position + length
-        if end > self._end:
+
+def _skip(data: bytes, at: int, kind: int, depth: int) -> int:
+    """Where a value ends that nobody wants."""
+    if _I16 <= kind <= _I64:
+        while data[at] >= 0x80:
+            at += 1
+        return at + 1
+    if kind == _BINARY:
+        length, at = _varint(data, at)
+        if length > len(data) - at:
             raise MalformedThriftError(f"{length} bytes are announced, and fewer are left")
-        self.position = end
-        return self._data[start:end]
+        return at + length
+    if kind == _STRUCT:
+        return _skip_struct(data, at, depth + 1)
+    if kind in {_LIST, _SET}:
+        kind, size, at = _list_header(data, at, depth + 1)
+        if kind <= _FALSE:
+            return at + size
+        for _ in range(size):
+            at = _skip(data, at, kind, depth + 1)
+        return at
+    if kind in {_DOUBLE, _BYTE}:
+        return at + (8 if kind == _DOUBLE else 1)
+    raise MalformedThriftError(f"there is no type {kind}")
+
+
+def _skip_struct(data: bytes, at: int, depth: int) -> int:
+    if depth > _MAX_DEPTH:
+        raise MalformedThriftError("structures are nested too deep")
+    while header := data[at]:
+        at += 1
+        if header < 16:
+            _, at = _zigzag(data, at)
+        kind = header & 0x0F
+        if kind > _FALSE:
+            at = _skip(data, at, kind, depth)
+    return at + 1
+
+
+def _binary(data: bytes, at: int) -> tuple[bytes, int]:
+    length, at = _varint(data, at)
+    return _bytes(data, at, length), at + length
+
+
+def _bytes(data: bytes, at: int, length: int) -> bytes:
+    if length > len(data) - at:
+        raise MalformedThriftError(f"{length} bytes are announced, and fewer are left")
+    return data[at : at + length]
+
+
+def _zigzag(data: bytes, at: int) -> tuple[int, int]:
+    number = data[at]
+    if number < 0x80:
+        return (number >> 1) ^ -(number & 1), at + 1
+    number, at = _varint(data, at)
+    return (number >> 1) ^ -(number & 1), at
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    result = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return result, at
+        shift += 7
+        if shift > _MAX_VARINT_BITS:
+            raise MalformedThriftError("a number is too long")

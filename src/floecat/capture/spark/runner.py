@@ -40,14 +40,14 @@ class SparkCaptureRunner:
 
     @property
     def parallelism(self) -> int:
-        session = self._session()
+        session = self.session
         context = getattr(session, "_jsc", None) and session.sparkContext
         return context.defaultParallelism if context else _UNKNOWN_PARALLELISM
 
     def run(
         self, context: TaskContext, tasks: Sequence[CaptureTask], watch: Watch
     ) -> Iterator[TaskResult]:
-        session = self._session()
+        session = self.session
         tag = f"floecat-{uuid4().hex}"
         waiting = self._waiters.submit(_collect, session, tag, context, tuple(tasks))
         try:
@@ -64,7 +64,9 @@ class SparkCaptureRunner:
         self._waiters.shutdown(wait=False, cancel_futures=True)
         self._sessions.close()
 
-    def _session(self) -> Any:
+    @property
+    def session(self) -> Any:
+        """The session, started and found able to run captures."""
         session = self._sessions.get()
         with self._checked:
             if not self._ready and not self._sessions.options.is_local:
