@@ -73,6 +73,8 @@ class StatedColumn:
     def _bound(self, make: Any, physical: Any) -> Bound | None:
         if physical is None:
             return None
+        if self.column.logical_type.kind is Kind.INT:
+            return Bound(str(physical), is_tight=True)  # the same, and most columns are
         try:
             found: Bound | None = make(self.column.logical_type, self._value(physical))
         except (InvalidValueError, ValueError, OverflowError, pa.ArrowInvalid):

@@ -6,7 +6,7 @@ And of a damaged one, pyarrow's way of telling a chunk's statistics ends the pro
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
@@ -26,16 +26,14 @@ _CHUNK: Final[Wanted] = {3: _METADATA, 4: None, 5: None, 6: None, 7: None}
 _WANTED: Final[Wanted] = {4: {1: _CHUNK, 3: None}, 7: None}
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Bytes of a file."""
 
     offset: int
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkDetails:
+class ChunkDetails(NamedTuple):
     """What a column chunk's metadata says besides counts and bounds."""
 
     column_index: Span | None

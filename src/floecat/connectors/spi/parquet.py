@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeafFooter:
+class LeafFooter(NamedTuple):
     """What the footer says of a leaf, in one row group or in all of them. None is unknown."""
 
     value_count: int
