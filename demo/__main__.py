@@ -12,7 +12,7 @@ from demo.lakehouse import Lakehouse
 from demo.service import Terminal, running
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "build" / "demo"
-_RUN: Final = "--incremental --all --mode metadata-and-capture --wait"
+_RUN: Final = "--incremental --current --mode metadata-and-capture --wait"
 
 
 def main() -> int:
@@ -20,26 +20,25 @@ def main() -> int:
     console = Console(highlight=False)
     began = time.monotonic()
     shutil.rmtree(FOLDER, ignore_errors=True)
-    say(console, "A lakehouse: an Iceberg warehouse and a folder of Delta tables")
+    say(console, "A lakehouse: TPC-H in an Iceberg warehouse and in a folder of Delta tables")
     lakehouse = Lakehouse(FOLDER / "lakehouse")
     lakehouse.make()
     console.print(f"made below {FOLDER.relative_to(Path.cwd())}/lakehouse\n")
-    say(console, "A service, with a worker of its own")
+    say(console, "A service, with a worker and a Spark of its own")
     with running(FOLDER / "data", lakehouse.root, console) as terminal:
         connect(terminal, lakehouse)
-        say(console, "Both are mirrored, and what their metadata knows is captured")
+        say(console, "Both are mirrored, and every file is read once, on Spark")
         terminal.run(f"connector trigger warehouse {_RUN}")
         terminal.run(f"connector trigger lake {_RUN}")
-        say(console, "One tree of both")
+        say(console, "One tree of both, and what is known of their columns")
         terminal.run("tree")
-        terminal.run("table get warehouse.sales.orders_europe")
-        say(console, "Another day: two tables change")
-        changed = lakehouse.change()
-        console.print(f"appended to {' and '.join(changed)}\n")
-        say(console, "Only what is new is looked at")
+        terminal.run("stats table warehouse.sales.lineitem")
+        terminal.run("stats columns warehouse.sales.lineitem")
+        say(console, "Another day: a table grows")
+        console.print(f"appended to {lakehouse.change()}\n")
+        say(console, "Only the new file is read")
         terminal.run(f"connector trigger warehouse {_RUN}")
-        terminal.run(f"connector trigger lake {_RUN}")
-        terminal.run("connector jobs")
+        terminal.run("stats table warehouse.sales.lineitem")
     say(console, f"That took {time.monotonic() - began:.0f} s. Next: make serve, and docs/cli.md")
     return 0
 

@@ -1,18 +1,21 @@
-"""Two catalogs of other people: an Iceberg warehouse and a folder of Delta tables."""
+"""Two catalogs of other people with TPC-H in them: an Iceberg warehouse and a folder of Delta tables."""
 
-from datetime import date, timedelta
+import subprocess
+import sys
 from pathlib import Path
-from random import Random
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 
-_DAYS: Final = 30
-_ROWS: Final = 2_000
-_REGIONS: Final = ("africa", "america", "asia", "europe")
-_FIRST: Final = date(2026, 1, 1)
+_SCALE: Final = "0.1"
+_PARTS: Final = 5
+_WAREHOUSE: Final = ("customer", "lineitem", "orders")
+_LAKE: Final = ("nation", "part", "partsupp", "region", "supplier")
+_SMALL: Final = frozenset({"nation", "region", "supplier"})
+_PROGRAM: Final = str(Path(sys.executable).with_name("tpchgen-cli"))
 
 
 class Lakehouse:
@@ -20,7 +23,7 @@ class Lakehouse:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder
-        self._random = Random(7)
+        self._source = folder / "tpch"
         warehouse = folder / "warehouse"
         warehouse.mkdir(parents=True)
         self.iceberg_uri = f"sqlite:///{warehouse}/catalog.db"
@@ -28,49 +31,42 @@ class Lakehouse:
         self._iceberg = SqlCatalog("demo", uri=self.iceberg_uri, warehouse=f"file://{warehouse}")
 
     def make(self) -> None:
-        """Tables with several snapshots each, one with deleted rows."""
-        for namespace in ("sales", "web"):
-            self._iceberg.create_namespace(namespace)
-        for region in _REGIONS:
-            self._add_orders(f"sales.orders_{region}")
-        clicks = self._clicks(_FIRST)
-        self._iceberg.create_table("web.clicks", clicks.schema).append(clicks)
-        for name in ("customers", "parts", "suppliers"):
-            write_deltalake(self.delta_folder / "crm" / name, self._people(name))
-            write_deltalake(self.delta_folder / "crm" / name, self._people(name), mode="append")
-        DeltaTable(self.delta_folder / "crm" / "parts").delete("id < 100")
+        """Tables that grew over several days, some with rows deleted since."""
+        for name in (*_WAREHOUSE, *_LAKE):
+            self._generate(name)
+        self._iceberg.create_namespace("sales")
+        for name in _WAREHOUSE:
+            days = self._days(name)
+            table = self._iceberg.create_table(f"sales.{name}", days[0].schema)
+            for day in days[:-1]:  # the last is for later
+                table.append(day)
+        self._iceberg.load_table("sales.orders").delete("o_orderpriority = '5-LOW'")
+        for name in _LAKE:
+            for day in self._days(name):
+                write_deltalake(self.delta_folder / "supply" / name, day, mode="append")
+        DeltaTable(self.delta_folder / "supply" / "part").delete("p_size > 45")
 
-    def change(self) -> list[str]:
-        """What happens on another day; which tables it touched."""
-        self._iceberg.load_table("web.clicks").append(self._clicks(_FIRST + timedelta(days=_DAYS)))
-        folder = self.delta_folder / "crm" / "customers"
-        write_deltalake(folder, self._people("customers"), mode="append")
-        return ["web.clicks", "crm.customers"]
+    def change(self) -> str:
+        """What happens on another day; the table that it touched."""
+        self._iceberg.load_table("sales.lineitem").append(self._days("lineitem")[-1])
+        return "sales.lineitem"
 
-    def _add_orders(self, name: str) -> None:
-        orders = self._orders(_FIRST)
-        table = self._iceberg.create_table(name, orders.schema)
-        for week in range(3):
-            table.append(self._orders(_FIRST + timedelta(weeks=week)))
-        table.delete("amount < 5")
-
-    def _orders(self, since: date) -> pa.Table:
-        days = [since + timedelta(days=self._random.randrange(7)) for _ in range(_ROWS)]
-        return pa.table(
-            {
-                "id": pa.array(range(_ROWS), pa.int64()),
-                "day": pa.array(days, pa.date32()),
-                "amount": [round(self._random.expovariate(1 / 80), 2) for _ in range(_ROWS)],
-                "status": [self._random.choice(["open", "paid", "sent", None]) for _ in days],
-            }
+    def _generate(self, name: str) -> None:
+        parts = "1" if name in _SMALL else str(_PARTS)
+        command = [_PROGRAM, "parquet", "-s", _SCALE, "--tables", name, "--parts", parts]
+        subprocess.run(
+            [*command, "--output-dir", str(self._source)], check=True, capture_output=True
         )
 
-    def _clicks(self, since: date) -> pa.Table:
-        pages = [f"/page/{self._random.randrange(300)}" for _ in range(_ROWS)]
-        return pa.table({"day": pa.array([since] * _ROWS, pa.date32()), "page": pages})
+    def _days(self, name: str) -> list[pa.Table]:
+        files = sorted((self._source / name).glob("*.parquet"))
+        return [_plain(pq.ParquetFile(file).read()) for file in files]
 
-    def _people(self, name: str) -> pa.Table:
-        first = self._random.randrange(1000)
-        ids = list(range(first, first + 500))
-        names = [f"{name[:-1]} {number}" for number in ids]
-        return pa.table({"id": pa.array(ids, pa.int64()), "name": names})
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Types and names only: neither writer knows string views, nor takes other people's field ids."""
+    fields = [
+        pa.field(field.name, pa.string() if field.type == pa.string_view() else field.type)
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
