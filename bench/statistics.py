@@ -67,10 +67,14 @@ def identity(number: int) -> FileIdentity:
     return FileIdentity(file_path=path, size_bytes=1000 + number, format_mark="7")
 
 
-def new_rows(blobs: BlobStore) -> Iterator[NewRow]:
-    for start in range(0, FILES, PER_SEGMENT):
-        numbers = range(start, min(start + PER_SEGMENT, FILES))
-        held = segment(blobs, numbers)
+def segments(blobs: BlobStore) -> list[tuple[range, HeldSegment]]:
+    starts = range(0, FILES, PER_SEGMENT)
+    groups = [range(start, min(start + PER_SEGMENT, FILES)) for start in starts]
+    return [(numbers, segment(blobs, numbers)) for numbers in groups]
+
+
+def new_rows(captured: list[tuple[range, HeldSegment]]) -> Iterator[NewRow]:
+    for numbers, held in captured:
         for place, number in enumerate(numbers):
             named = identity(number)
             yield NewRow(
@@ -121,11 +125,11 @@ def measure() -> Report:
 def _measured() -> Iterator[Measurement]:
     blobs = MemoryBlobStore()
     opened = OpenedSegments(blobs)
-    rows = list(new_rows(blobs))
+    captured = segments(blobs)
     before = _peak_mb()
     start = time.perf_counter()
     builder = ScanIndexBuilder(blobs, "captures/acme/first/1", opened.open)
-    for row in rows:
+    for row in new_rows(captured):
         builder.add(row, FileDeletes())
     first = builder.finish(TABLE, 1, [])
     yield Measurement("build, files/s", FILES / (time.perf_counter() - start), "files/s")
