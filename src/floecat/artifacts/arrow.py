@@ -2,6 +2,7 @@
 
 import mmap
 from collections.abc import Iterable
+from typing import Final
 
 import pyarrow as pa
 
@@ -22,11 +23,20 @@ def write_arrow(
     return writer.ref
 
 
+_SMALL: Final = 256 * 1024
+"""Up to here a file is read: that costs less than finding a local copy of it, and mapping that."""
+
+
 def open_arrow(blobs: BlobStore, ref: BlobRef) -> "pa.ipc.RecordBatchFileReader":
     """Open an Arrow file. What is read of it stays valid however long it is kept."""
-    with blobs.materialize(ref) as local:
-        mapped = mmap.mmap(local.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        return pa.ipc.open_file(pa.py_buffer(mapped))
+        return pa.ipc.open_file(pa.py_buffer(_content(blobs, ref)))
     except pa.ArrowInvalid as error:
         raise DataLossError(f"{ref.uri} isn't an Arrow file: {error}") from error
+
+
+def _content(blobs: BlobStore, ref: BlobRef) -> "bytes | mmap.mmap":
+    if ref.size <= _SMALL:
+        return blobs.read(ref)
+    with blobs.materialize(ref) as local:
+        return mmap.mmap(local.fileno(), 0, access=mmap.ACCESS_READ)

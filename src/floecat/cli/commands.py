@@ -24,6 +24,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "view": ("views", _RESOURCES),
     "snapshot": ("snapshots", _RESOURCES),
     "constraints": ("constraints", _RESOURCES),
+    "stats": ("stats", _RESOURCES),
     "connector": ("connectors", _RESOURCES),
     "serve": ("serve", _OPERATE),
     "worker": ("worker", _OPERATE),

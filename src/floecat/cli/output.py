@@ -154,6 +154,11 @@ def print_fields(fields: Mapping[str, str | Sequence[str]]) -> None:
     draw(block)
 
 
+def terminal_width() -> int:
+    """How many characters fit a line; as many as one likes where the output is piped."""
+    return _console().width
+
+
 def draw(what: "RenderableType") -> None:
     """Print something of Rich's: with colours and as wide as the terminal, or plain and whole."""
     console = _console()

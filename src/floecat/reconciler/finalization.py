@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 import structlog
+from google.protobuf.message import DecodeError
 
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
@@ -79,6 +80,11 @@ class SnapshotFinalizeReconcileExecutor:
             outcome, report = RetryableFailure(error.message), Report()
         except FloecatError as error:
             outcome, report = TerminalFailure(error.message), Report()
+        except (DecodeError, ValueError, LookupError, TypeError) as error:
+            # What protobuf and Arrow say of bytes that aren't what they should be.
+            _LOG.exception("unreadable", job=leased.lease.job_id)
+            what = f"what the groups left behind can't be read: {type(error).__name__}: {error}"
+            outcome, report = TerminalFailure(what), Report()
         self._settle(leased, outcome, report)
         return True
 

@@ -103,16 +103,22 @@ class CapturedFiles:
         self, part: IndexPartFile, uses: "list[Use]", query: StatsQuery
     ) -> Iterator[FileColumnStats]:
         chosen = part.choices.of(tuple(use.shape for use in uses))
-        wanted = query.column_ids or chosen.keys()
-        for column_id in sorted(chosen.keys() & wanted):
-            use = uses[chosen[column_id]]
-            shape = part.part.shapes[use.shape]
-            coverage = next(c for c in shape.columns if c.column_id == column_id)
+        wanted = chosen.keys() & (query.column_ids or chosen.keys())
+        found: dict[int, FileColumnStats] = {}
+        for ordinal, use in enumerate(uses):
+            here = {column_id for column_id in wanted if chosen[column_id] == ordinal}
+            if not here:
+                continue
             columns, row = self.opened.columns(part.segment(use), use.file)
-            learnt = columns.row(column_id, row)
-            if learnt is not None:
-                scalar = to_scalar(coverage, learnt, sketches=query.sketches)
-                yield FileColumnStats(column_id=column_id, scalar=scalar)
+            for coverage in part.part.shapes[use.shape].columns:
+                learnt = (
+                    columns.row(coverage.column_id, row) if coverage.column_id in here else None
+                )
+                if learnt is not None:
+                    scalar = to_scalar(coverage, learnt, sketches=query.sketches)
+                    stats = FileColumnStats(column_id=coverage.column_id, scalar=scalar)
+                    found[coverage.column_id] = stats
+        yield from (found[column_id] for column_id in sorted(found))
 
 
 def _columns_in(artifact: IndexArtifactRecord) -> int:

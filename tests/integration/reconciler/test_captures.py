@@ -265,6 +265,22 @@ def test_segments_of_another_lease_are_refused(capturing: Capturing) -> None:
     assert "this lease writes below" in failure
 
 
+def test_a_segment_whose_parts_are_torn_publishes_nothing(capturing: Capturing) -> None:
+    blobs = capturing.plane.world.stores.blobs
+
+    def torn(_chunk: FileGroupResultChunk) -> None:
+        for blob in blobs.list("captures/", limit=1000):
+            if "/parts/" in blob.name or blob.name.endswith("/partials"):
+                blobs.delete(blob.name)
+
+    capturing.tampered = torn
+    captured = capturing.capture(1, files_of(range(2)))
+    assert capturing.final(captured, 1) is None
+    root = capturing.plane.job(captured.root_job_id)
+    assert root.state == messages.RJS_FAILED
+    assert "there is no blob" in root.failures[0].message
+
+
 def test_a_plan_that_uses_rows_of_other_files_publishes_nothing(capturing: Capturing) -> None:
     capturing.capture(1, files_of(range(3)))
     leased = capturing.begin(2)

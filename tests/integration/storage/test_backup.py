@@ -1,6 +1,7 @@
 """Backups of an embedded store that is in use, and what becomes of them."""
 
 import json
+import shutil
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +10,12 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from tests.support.capturing import Capturing, files_of
 from tests.support.catalog import World
+from tests.support.reconciling import Reconciling
 
+from ai.floedb.floecat.catalog.index_pb2 import ReadIndexArtifactRequest
+from ai.floedb.floecat.catalog.stats_pb2 import ListTargetStatsRequest
 from ai.floedb.floecat.catalog.table_pb2 import ListTablesRequest, Table
 from ai.floedb.floecat.common.common_pb2 import PageRequest
 from floecat.catalog.records import CatalogStores
@@ -110,6 +115,31 @@ def test_blobs_are_copied_after_the_records_that_name_them(
     restore(archive, copy, force=False, now=NOW)
     with opened(copy) as stores:
         assert World(stores, account_id=world.account_id).findings() == []
+
+
+def test_captures_are_found_where_they_were_restored_to(tmp_path: Path) -> None:
+    """Blobs name each other by where they were when they were written."""
+    original, copy = place(tmp_path / "a"), place(tmp_path / "b")
+    files = files_of(range(7))
+    with opened(original) as stores:
+        before = Capturing(Reconciling(World(stores)), sidecars=True)
+        captured = before.capture(1, files)
+        archive = backed_up(original, tmp_path / "x.tar")
+    shutil.rmtree(tmp_path / "a")
+    restore(archive, copy, force=False, now=NOW)
+    with opened(copy) as stores:
+        world = World(stores, account_id=before.plane.world.account_id)
+        after = Capturing(Reconciling(world, before.plane.connector), snapshots=[1])
+        assert after.plane.problems() == []
+        request = ListTargetStatsRequest(table_id=captured.table_id)
+        listed = world.call("TableStatisticsService/ListTargetStats", request).records
+        assert len(listed) == 10
+        assert len(listed[2].file.columns) == 2
+        read = ReadIndexArtifactRequest(table_id=captured.table_id, file_path=files[0].path)
+        assert len(list(world.call("TableIndexService/ReadIndexArtifact", read))) == 2
+        again = after.capture(2, files_of(range(2, 9)))
+        assert len(again.read) == 2
+        assert after.plane.problems() == []
 
 
 def test_a_restored_store_has_a_higher_incarnation(tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def test_captured_statistics_are_read_over_the_network(
         assert scalar.null_count == values.count(None)
         present = [value for value in values if value is not None]
         assert (scalar.min, scalar.max) == (str(min(present)), str(max(present)))
-    files = ListTargetStatsRequest(table_id=orders, target_kinds=[STK_FILE])
-    listed = clients.statistics.ListTargetStats(files)
+    of_files = ListTargetStatsRequest(table_id=orders, target_kinds=[STK_FILE])
+    listed = clients.statistics.ListTargetStats(of_files)
     assert sum(record.file.row_count for record in listed.records) == truth.num_rows
     paths = [record.target.file.file_path for record in listed.records]
     assert paths == sorted(paths)

@@ -54,22 +54,15 @@ class CoveredFiles:
     def find(self, identity: FileIdentity) -> Covered | None:
         """What is known of a file; None of one that is new, or couldn't be read before."""
         wanted = np.uint64(identity_hash(identity))
-        at = int(np.searchsorted(self._hashes, wanted))
+        at = int(self._hashes.searchsorted(wanted))
         while at < len(self._hashes) and self._hashes[at] == wanted:
             place = int(self._places[at])
             part, row = place >> 32, place & 0xFFFFFFFF
-            if self._is(part, row, identity):
+            # Size and mark are in the hash; paths are compared, for hashes may be equal by chance.
+            if self._index.part(part).path(row) == identity.file_path:
                 return self._covered(part, row)
             at += 1
         return None
-
-    def _is(self, number: int, row: int, identity: FileIdentity) -> bool:
-        core = self._index.part(number).core
-        return bool(
-            core.column("path")[row].as_py() == identity.file_path
-            and core.column("size")[row].as_py() == identity.size_bytes
-            and core.column("format_mark")[row].as_py() == identity.format_mark
-        )
 
     def _covered(self, number: int, row: int) -> Covered:
         part = self._index.part(number)

@@ -3,8 +3,9 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
@@ -17,6 +18,8 @@ from floecat.artifacts.payloads import blob_ref, read_message
 from floecat.artifacts.targets import path_key
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobStore
+
+Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
 
 class Use(NamedTuple):
@@ -66,6 +69,11 @@ class IndexPartFile:
         return self._batch(self.part.scan_files, 0).column("scan_file")
 
     @cached_property
+    def segments(self) -> "list[HeldSegment]":
+        """The segments that its files are known from."""
+        return list(self.part.segments)
+
+    @cached_property
     def columns(self) -> Mapping[int, IndexColumn]:
         """The columns that something is known of, by id."""
         return {column.column_id: column for column in self.part.columns}
@@ -102,12 +110,21 @@ class IndexPartFile:
 
     def uses(self, row: int) -> list[Use]:
         """The segments that know of a file, oldest first."""
-        found = self.core.column("segments")[row].as_py()
-        return [Use(use["segment"], use["file"], use["shape"]) for use in found]
+        offsets, numbers = self._uses
+        return [Use(*use) for use in numbers[offsets[row] : offsets[row + 1]].tolist()]
+
+    @cached_property
+    def _uses(self) -> "tuple[Numbers, Numbers]":
+        """Where each file's uses begin, and all of them: segment, file and shape."""
+        lists = self.core.column("segments")
+        flat = lists.values
+        names = ("segment", "file", "shape")
+        numbers = [flat.field(name).to_numpy(zero_copy_only=False) for name in names]
+        return lists.offsets.to_numpy(), np.stack(numbers, axis=1)
 
     def segment(self, use: Use) -> HeldSegment:
         """The segment that is meant."""
-        return self.part.segments[use.segment]
+        return self.segments[use.segment]
 
     def find(self, path: str) -> int | None:
         """The row of a path."""

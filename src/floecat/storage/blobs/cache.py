@@ -30,6 +30,8 @@ class BlobCache:
         self._max_bytes = max_bytes
         self._fetching = [threading.Lock() for _ in range(_STRIPES)]
         self._verified: dict[str, int] = {}  # the inode that was found sound, by hash
+        self._unseen = 0  # bytes copied since the folder was last looked through
+        self._room = 0
         with translated(f"cache {folder}"):
             self._temporaries.mkdir(parents=True, exist_ok=True)
             sweep(self._temporaries)
@@ -78,7 +80,9 @@ class BlobCache:
         finally:
             temporary.discard()
         self._verified[ref.sha256] = os.fstat(file.fileno()).st_ino
-        self._make_room(keep=ref.sha256)
+        self._unseen += ref.size
+        if self._unseen > self._room:
+            self._make_room(keep=ref.sha256)
         return file
 
     def _make_room(self, keep: str = "") -> None:
@@ -87,10 +91,12 @@ class BlobCache:
         total = sum(size for _, size, _ in copies)
         for _, size, name in copies:
             if total <= self._max_bytes:
-                return
+                break
             if name != keep:
                 self._forget(name)
                 total -= size
+        # Others copy as well, so not all that is left is ours to fill before the next look.
+        self._unseen, self._room = 0, (self._max_bytes - total) // 4
 
     def _copies(self) -> list[tuple[int, int, str]]:
         """Time of last use, size and name of every copy; others may remove some meanwhile."""

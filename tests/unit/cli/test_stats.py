@@ -1,0 +1,186 @@
+"""Statistics as they are drawn: at eighty and at a hundred and sixty columns, and never obeyed."""
+
+import pytest
+from rich.console import Console
+
+from ai.floedb.floecat.catalog.stats_pb2 import (
+    NM_EXACT,
+    NM_THETA,
+    FrequentItem,
+    Ndv,
+    NdvApprox,
+    Quantiles,
+    ScalarStats,
+    StatsCoverage,
+    StatsMetadata,
+    TableValueStats,
+    TargetStatsRecord,
+)
+from ai.floedb.floecat.statistics.statistics_pb2 import ColumnStatsTarget, StatsTarget
+from floecat.cli import output, stats, stats_texts
+from floecat.cli.pages import Fetched
+from floecat.types.logical import INT
+from floecat.types.messages import to_message
+
+EVIL = "\x1b]0;owned\x07\x1b[2J \u202etxt"
+
+PRICE = ScalarStats(
+    display_name="price",
+    logical_type=to_message(INT),
+    value_count=1_000_000,
+    null_count=125_000,
+    min="-5",
+    max="99999",
+    min_tight=True,
+    max_tight=False,
+    ndv=Ndv(
+        approx=NdvApprox(estimate=48_211, lower_bound=47_500, upper_bound=48_900), method=NM_THETA
+    ),
+    quantiles=Quantiles(
+        ranks=[0, 0.25, 0.5, 0.75, 1], values=[-5, 10, 20, 30, 99999], rank_error=0.01
+    ),
+    frequent_items=[
+        FrequentItem(
+            value="19", count_estimate=100_000, count_lower_bound=99_000, count_upper_bound=101_000
+        ),
+        FrequentItem(count_estimate=10, count_lower_bound=10, count_upper_bound=10),
+    ],
+)
+NAME = ScalarStats(
+    display_name=EVIL,
+    value_count=1_000_000,
+    null_count=0,
+    min="",
+    max="z" * 100,
+    min_tight=True,
+    max_tight=True,
+    ndv=Ndv(exact=3, method=NM_EXACT),
+)
+
+
+def record(number: int, scalar: ScalarStats) -> TargetStatsRecord:
+    made = TargetStatsRecord(
+        target=StatsTarget(column=ColumnStatsTarget(column_id=number)),
+        snapshot_id=42,
+        scalar=scalar,
+        metadata=StatsMetadata(generation=2),
+    )
+    made.metadata.captured_at.GetCurrentTime()
+    return made
+
+
+@pytest.fixture(params=[80, 160])
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    chars: int = request.param
+    console = Console(width=chars, force_terminal=True, color_system=None, highlight=False)
+    monkeypatch.setattr(output, "_console", lambda: console)
+    return chars
+
+
+def test_columns_fit_the_terminal(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    found = Fetched([record(1, PRICE), record(2, NAME)])
+    stats._print_columns(found, output.terminal_width())
+    drawn = capsys.readouterr()
+    lines = drawn.out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "price" in drawn.out
+    assert "█░░░░░ 12.5%" in drawn.out
+    assert "-5 … ≤99999" in drawn.out
+    assert ("DISTRIBUTION" in drawn.out) == (width > 80)
+    assert ("MOST FREQUENT" in drawn.out) == (width > 80)
+    assert ("19 ~10.0%" in drawn.out) == (width > 80)
+    assert "\x1b]0" not in drawn.out
+    assert "from snapshot 42, generation 2" in drawn.err
+
+
+def test_one_column_is_told_whole(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_fields(stats._column_fields(record(1, PRICE)))
+    drawn = capsys.readouterr().out
+    assert max(map(len, drawn.splitlines())) <= width
+    assert "~48,211 (47,500–48,900)" in drawn
+    assert "theta" in drawn
+    assert "19 ~10.0%" in drawn
+    assert "NULL <0.1%" in drawn
+    assert "quantiles" in drawn
+
+
+def test_a_table_says_what_is_exact_and_what_was_seen() -> None:
+    made = TargetStatsRecord(
+        table=TableValueStats(
+            row_count=1000,
+            live_row_count=990,
+            live_row_count_exact=False,
+            data_file_count=3,
+            data_size_bytes=5 * 1024**2,
+            delete_file_count=1,
+            delete_size_bytes=10,
+        ),
+        snapshot_id=7,
+        metadata=StatsMetadata(
+            coverage=StatsCoverage(files_failed=1, files_total=3, rows_seen=700, rows_total=1000)
+        ),
+    )
+    fields = stats._table_fields(made)
+    assert fields["rows"] == "990 (an estimate: deletes may overlap)"
+    assert fields["size"] == "5.0 MiB"
+    assert fields["delete files"] == "1 (10 B)"
+    assert fields["seen"] == "1 of 3 files couldn't be read; 700 of 1,000 rows"
+    assert fields["captured"] == "at some time from snapshot 7"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0%"), (1.0, "100%"), (0.00001, "<0.1%"), (0.99999, ">99.9%"), (0.125, "12.5%")],
+)
+def test_shares_that_arent_nothing_or_all_never_look_so(share: float, text: str) -> None:
+    assert stats_texts.share_text(share) == text
+    filled = stats_texts.bar(share, 10).count("█")
+    assert (filled == 0) == (share == 0)
+    assert (filled == 10) == (share == 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (950, "950"),
+        (9_999, "9,999"),
+        (12_345, "12.3k"),
+        (4_560_000, "4.56M"),
+        (7e9, "7G"),
+    ],
+)
+def test_large_numbers_are_short(number: float, text: str) -> None:
+    assert stats_texts.short_count(number) == text
+
+
+@pytest.mark.parametrize(
+    ("ndv", "text"),
+    [
+        (Ndv(), ""),
+        (Ndv(exact=12), "12"),
+        (Ndv(approx=NdvApprox(estimate=100)), "~100"),
+        (Ndv(approx=NdvApprox(estimate=100, upper_bound_only=True)), "≤ 100"),
+        (Ndv(approx=NdvApprox(estimate=100, lower_bound=90, upper_bound=110)), "~100 (90–110)"),
+    ],
+)
+def test_distinct_values_say_how_sure_they_are(ndv: Ndv, text: str) -> None:
+    assert stats_texts.ndv_text(ndv) == text
+
+
+def test_a_distribution_is_high_where_values_are() -> None:
+    even = Quantiles(ranks=[0, 0.5, 1], values=[0, 50, 100])
+    assert stats_texts.sparkline(even, width=4) == "████"
+    left = Quantiles(ranks=[0, 0.9, 1], values=[0, 25, 100])
+    assert stats_texts.sparkline(left, width=4) == "█▁▁▁"
+    spike = Quantiles(ranks=[0, 0.1, 0.9, 1], values=[0, 50, 50, 100])
+    assert stats_texts.sparkline(spike, width=4)[2] == "█"
+    for nothing in (Quantiles(), Quantiles(ranks=[0, 1], values=[5, 5])):
+        assert stats_texts.sparkline(nothing) == ""
+
+
+def test_values_that_cant_be_seen_are_quoted() -> None:
+    assert stats_texts.quoted("") == "“”"
+    assert stats_texts.quoted(" a") == "“ a”"
+    assert stats_texts.quoted("a" * 100) == "a" * 23 + "…"
+    assert stats_texts.quoted("a" * 100, None) == "a" * 100
