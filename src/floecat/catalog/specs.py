@@ -118,6 +118,10 @@ def _check_policy(policy: ReconcilePolicy) -> None:
         raise _invalid("policy.interval", "it is longer than a year: set policy.enabled to false")
     if policy.HasField("keep_snapshots") and policy.keep_snapshots < 1:
         raise _invalid("policy.keep_snapshots", "at least one snapshot has to be kept")
+    if policy.snapshots.WhichOneof("which") == "ids":
+        raise _invalid("policy.snapshots.ids", "runs to come are about snapshots that come later")
+    if policy.snapshots.HasField("latest_n") and policy.snapshots.latest_n < 1:
+        raise _invalid("policy.snapshots.latest_n", "it must be at least 1")
 
 
 def _invalid(field: str, problem: str) -> InvalidArgumentError:

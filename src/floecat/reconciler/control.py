@@ -50,6 +50,10 @@ class ReconcilerService:
         """Queue a run."""
         return self.runs.start(caller, request)
 
+    def start_by_policy(self, caller: Caller, request: RunRequest) -> Enqueued:
+        """Queue a run, in the connector's own mode if none is given."""
+        return self.runs.start_by_policy(caller, request)
+
     def capture_now(self, caller: Caller, request: CaptureNowRequest) -> tuple[ReconcileJob, bool]:
         """Queue a run and wait for its end; whether it came before the wait was over."""
         limit = span_of(request.max_wait, "max_wait").total_seconds()

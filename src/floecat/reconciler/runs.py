@@ -1,7 +1,7 @@
 """Starting runs: what is asked for is checked, completed from the connector, and queued."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -31,6 +31,8 @@ _MAX_LANE: Final = 100
 
 RunRequest: TypeAlias = StartCaptureRequest | CaptureNowRequest
 """A request to start a run, whichever RPC it came with."""
+ModeOf: TypeAlias = Callable[[Connector], messages.CaptureMode.ValueType]
+"""What a connector is run in if nothing was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +51,27 @@ class CaptureRuns:
         check_scope(request.scope, request.mode)
         if request.mode == messages.CAPTURE_ONLY:
             require_tables(request.scope)
-        return self.start_due(caller, request)
+        return self._answered(caller, request, lambda _: messages.METADATA_AND_CAPTURE)
 
-    def start_due(self, caller: Caller, request: RunRequest) -> Enqueued:
-        """Queue a run of a policy. Without tables that are named it is about all of them."""
-        check_scope(request.scope, request.mode)
+    def start_by_policy(self, caller: Caller, request: RunRequest) -> Enqueued:
+        """The same in the connector's own mode, if none is given.
+
+        Capture only is then about all of its tables that are mirrored.
+        """
+        return self._answered(caller, request, lambda connector: connector.policy.mode)
+
+    def _answered(self, caller: Caller, request: RunRequest, default: ModeOf) -> Enqueued:
+        """First of all: whether a request was answered doesn't depend on what holds by now."""
         key = _request_key(caller, request)
-        # First of all: whether a request was answered doesn't depend on what holds by now.
         answered = self.store.find_enqueued(key) if key else None
-        return answered or self._start(caller, request, key)
+        return answered or self._start(caller, request, key, default)
 
-    def _start(self, caller: Caller, request: RunRequest, key: RequestKey | None) -> Enqueued:
-        mode = request.mode or messages.METADATA_AND_CAPTURE
+    def _start(
+        self, caller: Caller, request: RunRequest, key: RequestKey | None, default: ModeOf
+    ) -> Enqueued:
         connector = self.connectors.get(caller, request.scope.connector_id).message
+        mode = request.mode or default(connector) or messages.METADATA_AND_CAPTURE
+        check_scope(request.scope, mode)
         if connector.state == CS_PAUSED:
             raise FailedPreconditionError(
                 f"connector {connector.display_name!r} is paused: "

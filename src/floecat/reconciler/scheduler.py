@@ -106,7 +106,7 @@ class Scheduler:
             idempotency=IdempotencyKey(key=f"{connector.resource_id.id}@{due.isoformat()}"),
         )
         try:
-            return self.runs.start_due(Caller(account, "scheduler"), request).job_id
+            return self.runs.start_by_policy(Caller(account, "scheduler"), request).job_id
         except FloecatError as error:
             _LOG.warning("not started", connector=connector.display_name, reason=error.message)
             return ""

@@ -74,7 +74,10 @@ class ConnectorHandlers:
         return self._connections.validate(call.caller, request)
 
     def StartCapture(self, request: StartCaptureRequest, call: Call) -> StartCaptureResponse:
-        started = self._reconciler.start(call.caller, self._run(request, call))
+        run = _run(request)
+        by_policy = not run.mode
+        start = self._reconciler.start_by_policy if by_policy else self._reconciler.start
+        started = start(call.caller, run)
         job_id = job_resource(call.caller.account_id, started.job_id)
         return StartCaptureResponse(job_id=job_id, deduplicated=started.deduplicated)
 
@@ -83,18 +86,16 @@ class ConnectorHandlers:
     ) -> GetReconcileJobResponse:
         return GetReconcileJobResponse(job=self._reconciler.job(call.caller, request.job_id))
 
-    def _run(self, request: StartCaptureRequest, call: Call) -> reconciler_pb2.StartCaptureRequest:
-        """The same request as ReconcileControl takes it; the connector's mode, if none is given."""
-        named = request.scope.connector_id
-        if named.id and named != request.connector_id:
-            raise InvalidArgumentError(
-                "scope.connector_id is another connector than connector_id: leave it out",
-                field="scope.connector_id",
-            )
-        run = reconciler_pb2.StartCaptureRequest()
-        copy_shared_fields(request, run)
-        run.scope.connector_id.CopyFrom(request.connector_id)
-        if not run.mode:
-            stored = self._connectors.get(call.caller, request.connector_id)
-            run.mode = stored.message.policy.mode
-        return run
+
+def _run(request: StartCaptureRequest) -> reconciler_pb2.StartCaptureRequest:
+    """The same request as ReconcileControl takes it."""
+    named = request.scope.connector_id
+    if named.id and named != request.connector_id:
+        raise InvalidArgumentError(
+            "scope.connector_id is another connector than connector_id: leave it out",
+            field="scope.connector_id",
+        )
+    run = reconciler_pb2.StartCaptureRequest()
+    copy_shared_fields(request, run)
+    run.scope.connector_id.CopyFrom(request.connector_id)
+    return run

@@ -55,6 +55,51 @@ def test_a_key_is_answered_whatever_holds_by_now(plane: Reconciling, what: str) 
         plane.start(mode=messages.METADATA_ONLY)
 
 
+def trigger(plane: Reconciling, key: str = "") -> ResourceId:
+    """Start a run as the command line does, in the connector's own mode."""
+    request = connector_pb2.StartCaptureRequest(
+        connector_id=plane.connector, idempotency=IdempotencyKey(key=key) if key else None
+    )
+    job_id: ResourceId = plane.world.call("Connectors/StartCapture", request).job_id
+    return job_id
+
+
+def set_policy(plane: Reconciling, **policy: object) -> None:
+    wanted = connector_pb2.ReconcilePolicy(**policy)  # type: ignore[arg-type]
+    spec = connector_pb2.ConnectorSpec(policy=wanted)
+    request = connector_pb2.UpdateConnectorRequest(connector_id=plane.connector, spec=spec)
+    plane.world.call("Connectors/UpdateConnector", request)
+
+
+def test_a_connectors_own_mode_is_that_of_the_moment_and_the_answer_stays(
+    plane: Reconciling,
+) -> None:
+    set_policy(plane, mode=messages.METADATA_ONLY)
+    first = trigger(plane, "nightly")
+    assert plane.job(first).mode == messages.METADATA_ONLY
+    set_policy(plane, mode=messages.CAPTURE_ONLY)
+    assert trigger(plane, "nightly") == first
+    again = trigger(plane)
+    assert plane.job(again).mode == messages.CAPTURE_ONLY, "of every table that is mirrored"
+    delete = connector_pb2.DeleteConnectorRequest(connector_id=plane.connector)
+    plane.world.call("Connectors/DeleteConnector", delete)
+    assert trigger(plane, "nightly") == first
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        messages.SnapshotSelection(latest_n=0),
+        messages.SnapshotSelection(ids=messages.SnapshotIds(snapshot_ids=[1])),
+    ],
+)
+def test_a_policy_that_could_never_run_is_refused(
+    plane: Reconciling, selection: messages.SnapshotSelection
+) -> None:
+    with pytest.raises(InvalidArgumentError, match="snapshots"):
+        set_policy(plane, snapshots=selection)
+
+
 @pytest.mark.parametrize(
     ("scope", "words"),
     [
