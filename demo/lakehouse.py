@@ -1,4 +1,4 @@
-"""Two catalogs of other people with TPC-H in them: an Iceberg warehouse and a folder of Delta tables."""
+"""Two catalogs of other people, with TPC-H in them: an Iceberg warehouse, and Delta tables."""
 
 import subprocess
 import sys
@@ -64,7 +64,7 @@ class Lakehouse:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Types and names only: neither writer knows string views, nor takes other people's field ids."""
+    """Types and names only: the writers know no string views, and give ids of their own."""
     fields = [
         pa.field(field.name, pa.string() if field.type == pa.string_view() else field.type)
         for field in table.schema
