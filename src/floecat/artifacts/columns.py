@@ -25,6 +25,7 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     Sketch,
 )
 from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage
+from floecat.connectors.spi.ndv import ColumnNdv, SamplingNdvProvider, StaticOnceNdvProvider
 from floecat.sketches.frequencies import LG_SIZE, FrequencySketch
 from floecat.sketches.murmur import SEED
 from floecat.sketches.quantiles import K, QuantileSketch
@@ -157,8 +158,10 @@ def _add_ndv(stats: ScalarStats, row: ColumnRow, *, sketches: bool) -> None:
             _add_seen(stats.ndv, row)
         return
     theta = ThetaSketch.from_bytes(row.theta)
-    stats.ndv.CopyFrom(_ndv(row, theta))
-    _add_seen(stats.ndv, row)
+    found = _ndv(row, theta)
+    _add_seen(found, row)
+    sampled = SamplingNdvProvider(StaticOnceNdvProvider({0: ColumnNdv(found)})).find_ndv(0)
+    stats.ndv.CopyFrom(found if sampled is None else sampled.ndv)
     parameters = {"lg_k": str(LG_K), "seed": str(SEED), "ndv": str(round(theta.estimate))}
     stats.sketches.append(_sketch(SR_NDV, THETA_TYPE, parameters, row.theta, sketches))
 
@@ -167,7 +170,7 @@ def _ndv(row: ColumnRow, theta: ThetaSketch) -> Ndv:
     everything = row.rows_seen is None or row.rows_seen == row.value_count
     if everything and row.dictionary_ndv is not None:
         return Ndv(exact=row.dictionary_ndv, method=NM_DICTIONARY)
-    if everything and theta.is_exact:
+    if theta.is_exact:
         return Ndv(exact=len(theta.hashes), method=NM_EXACT)
     low, high = theta.bounds()
     approx = NdvApprox(estimate=theta.estimate, lower_bound=low, upper_bound=high)

@@ -25,6 +25,8 @@ from floecat.capture.pages import PageRows
 from floecat.capture.parquet.reading import ParquetSource
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.emitter import StatsProtoEmitter
+from floecat.connectors.spi.ndv import FilteringNdvProvider, NdvProvider
+from floecat.connectors.spi.parquet import ParquetNdvProvider
 from floecat.types.arrays.arrowtypes import arrow_type_of
 from floecat.types.encoding import ValueEncoders
 from floecat.types.messages import from_message
@@ -70,6 +72,7 @@ class _Capture:
         wanted = set(planned.column_ids)
         self._columns = [c for c in policy.columns if not wanted or c.column_id in wanted]
         self._partition = {part.name: part for part in planned.file.partition_values}
+        self._stated_ndv = self._ndv_of_footer()
         self._captured = CapturedFile(self._stats())
 
     def run(self) -> CapturedFile:
@@ -85,6 +88,12 @@ class _Capture:
         captured.bytes_read = self._source.bytes_read
         return captured
 
+    def _ndv_of_footer(self) -> NdvProvider:
+        unsketched = [column for column in self._columns if not column.ndv]
+        found = {column.column_id: self._source.leaves.find(column) for column in unsketched}
+        leaves = {number: leaf.number for number, leaf in found.items() if leaf is not None}
+        return FilteringNdvProvider(ParquetNdvProvider(self._source.statistics, leaves), leaves)
+
     def _stats(self) -> FileTargetStats:
         stats = StatsProtoEmitter("", 0).file(self._planned.file).file
         stats.row_count = self._source.statistics.num_rows
@@ -98,13 +107,20 @@ class _Capture:
             return self._absent(column)
         stated = StatedColumn.of(column, leaf, self._source)
         learning = None
-        row = stated.row()
+        row = self._with_stated_ndv(column, stated.row())
         if column.wants_data or row is None:
             learning = learning_of(column, leaf.arrow_type)
             row = self._learn(learning, leaf, row)
         if column.page_index:
             self._add_pages(stated, learning)
         return row, column.coverage
+
+    def _with_stated_ndv(self, column: WantedColumn, row: ColumnRow | None) -> ColumnRow | None:
+        """What the file's writer counted, for columns that nothing else is counted of."""
+        found = None if row is None else self._stated_ndv.find_ndv(column.column_id)
+        if row is None or found is None:
+            return row
+        return replace(row, dictionary_ndv=found.ndv.exact, rows_seen=found.ndv.rows_seen)
 
     def _learn(self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None) -> ColumnRow:
         groups = self._groups if stated is None else self._sampled

@@ -22,6 +22,7 @@ from tests.support.captures import (
     written,
 )
 
+from ai.floedb.floecat.catalog.stats_pb2 import NM_ESTIMATE
 from ai.floedb.floecat.execution.capture_pb2 import SamplingPolicy
 from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.failures import CaptureFailure
@@ -211,6 +212,9 @@ def test_a_sample_says_that_it_is_one(tmp_path: Path) -> None:
     stats = scalar_of(found, 1)
     assert (stats.value_count, stats.min, stats.max) == (10_000, "0", "9999")
     assert (stats.ndv.rows_seen, stats.ndv.rows_total) == (3000, 10_000)
+    assert stats.ndv.method == NM_ESTIMATE
+    assert stats.ndv.approx.estimate == 10_000  # all that were seen are different
+    assert stats.ndv.approx.lower_bound == 3000
     assert found.shape.sampling == sampling
     again = capture(file, column(("a",)), sampling=sampling)
     assert again.rows[1].theta == found.rows[1].theta

@@ -1,8 +1,11 @@
 """ParquetFooterStats: a parquet footer's statistics, looked at once for all columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from ai.floedb.floecat.catalog.stats_pb2 import NM_DICTIONARY, Ndv
+from floecat.connectors.spi.ndv import ColumnNdv
 
 
 class LeafFooter(NamedTuple):
@@ -54,6 +57,26 @@ class ParquetFooterStats:
             distinct_count=filled[0].distinct_count if len(filled) == 1 else None,
             compressed_bytes=sum(group[leaf].compressed_bytes for group in self.chunks),
         )
+
+
+class ParquetNdvProvider:
+    """Numbers of distinct values that the writer of one file stated in its footer."""
+
+    def __init__(self, statistics: ParquetFooterStats, leaves: Mapping[int, int]) -> None:
+        """`leaves`: the leaf that each column is, by column id."""
+        self._statistics = statistics
+        self._leaves = leaves
+
+    def find_ndv(self, column_id: int) -> ColumnNdv | None:
+        leaf = self._leaves.get(column_id)
+        if leaf is None:
+            return None
+        footer = self._statistics.leaf(leaf, lambda _: None)
+        if footer.distinct_count is None:
+            return None
+        ndv = Ndv(exact=footer.distinct_count, method=NM_DICTIONARY)
+        ndv.rows_seen = ndv.rows_total = footer.value_count
+        return ColumnNdv(ndv)
 
 
 def _best(choose: Callable[[list[Any]], Any], values: list[Any]) -> Any:
