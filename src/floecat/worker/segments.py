@@ -61,6 +61,7 @@ class SegmentFileGroupCapture:
         work: LeasedWork,
     ) -> Iterator[FileGroupResultChunk]:
         context = self._context(connector, task)
+        work.tell(f"{len(files)} files; starting, which takes a while the first time")
         tasks = balanced(files, self._runner.parallelism)
         manifest = self._manifest(task)
         failed = False
