@@ -1,4 +1,4 @@
-"""TPC-H: what is learnt of files, columns and tables is what DuckDB counts in the same files.
+"""TPC-H and taxis: what is learnt of files, columns and tables is what DuckDB counts in them.
 
 A tenth of the usual size, unless SOAK asks for all of it.
 """
@@ -10,8 +10,9 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tests.support.captures import assert_equals, truth, wanted
+from tests.support.captures import assert_equals, truths, wanted
 from tests.support.segmenting import segment_of
+from tests.support.taxi import make_trips
 from tests.support.tpch import TABLES, make_tpch
 
 from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
@@ -22,6 +23,7 @@ from floecat.sketches.theta import ThetaSketch
 from floecat.types.kinds import Kind
 
 SCALE = 1.0 if os.environ.get("SOAK") else 0.1
+EVERYTHING = (*TABLES, "trips")
 RANKED = {Kind.INT, Kind.DECIMAL, Kind.DATE}
 
 pytestmark = pytest.mark.slow
@@ -29,7 +31,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def tpch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_tpch(tmp_path_factory.mktemp("tpch"), SCALE, parts=4)
+    folder = make_tpch(tmp_path_factory.mktemp("tpch"), SCALE, parts=4)
+    make_trips(folder / "trips", rows=int(400_000 * SCALE), files=4)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,7 @@ def captures(
     tpch: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, tuple[Segment, tuple[WantedColumn, ...], list[Path]]]:
     found = {}
-    for table in TABLES:
+    for table in EVERYTHING:
         files = sorted((tpch / table).glob("*.parquet"))
         columns = wanted(pq.read_schema(files[0]))
         folder = tmp_path_factory.mktemp(table)
@@ -51,35 +55,36 @@ def stats_of(segment: Segment, column: WantedColumn) -> ScalarStats:
     return to_scalar(segment.columns[column.column_id], row, sketches=True)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", EVERYTHING)
 def test_columns_of_tables_are_exact(table: str, tpch: Path, captures: Any) -> None:
     segment, columns, _ = captures[table]
-    for column in columns:
-        logical = column.logical_type
-        said = truth(f"{tpch}/{table}/*.parquet", column.name, logical)
-        assert_equals(stats_of(segment, column), said, logical)
+    said = truths(f"{tpch}/{table}/*.parquet", [(c.name, c.logical_type) for c in columns])
+    for column, one in zip(columns, said, strict=True):
+        assert_equals(stats_of(segment, column), one, column.logical_type)
 
 
-@pytest.mark.parametrize("table", ["lineitem", "orders", "nation"])
+@pytest.mark.parametrize("table", ["lineitem", "orders", "nation", "trips"])
 def test_columns_of_files_are_exact(table: str, captures: Any) -> None:
     segment, columns, _ = captures[table]
     for part, rows in segment.parts():
         for number, file in enumerate(part.files):
-            path = file.stats.identity.file_path
-            for column in columns:
+            asked = [(column.name, column.logical_type) for column in columns]
+            said = truths(file.stats.identity.file_path, asked)
+            for column, one in zip(columns, said, strict=True):
                 row = rows.row(column.column_id, number)
-                logical = column.logical_type
                 found = to_scalar(segment.columns[column.column_id], row)
-                assert_equals(found, truth(path, column.name, logical), logical)
+                assert_equals(found, one, column.logical_type)
 
 
 def test_distinct_values_are_as_close_as_they_say(tpch: Path, captures: Any) -> None:
     inside = total = 0
-    for table in TABLES:
+    for table in EVERYTHING:
         segment, columns, _ = captures[table]
-        for column in columns:
+        asked = [(column.name, column.logical_type) for column in columns]
+        said = truths(f"{tpch}/{table}/*.parquet", asked)
+        for column, one in zip(columns, said, strict=True):
             stats = stats_of(segment, column)
-            distinct = truth(f"{tpch}/{table}/*.parquet", column.name, column.logical_type).distinct
+            distinct = one.distinct
             total += 1
             if stats.ndv.WhichOneof("value") == "exact":
                 inside += stats.ndv.exact == distinct
