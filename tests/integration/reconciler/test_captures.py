@@ -119,6 +119,19 @@ def test_a_further_column_is_read_alone_and_joined_with_the_others(capturing: Ca
     check_columns(statistics(capturing, again, 3), fewer)
 
 
+def test_history_is_captured_from_neighbour_to_neighbour(capturing: Capturing) -> None:
+    """Files that only older snapshots have are read once, too."""
+    capturing.snapshots = [1, 2, 3]
+    capturing.capture(3, files_of(range(4, 8)))
+    second = capturing.capture(2, files_of(range(2, 6)))
+    assert len(second.read) == 2
+    first = capturing.capture(1, files_of(range(4)))
+    assert len(first.read) == 2, "what the second has is used again, though the third hasn't"
+    check_columns(statistics(capturing, first, 1), files_of(range(4)))
+    newest = capturing.capture(4, files_of(range(4, 9)))
+    assert len(newest.read) == 1
+
+
 def test_capturing_the_same_snapshot_again_is_another_generation(capturing: Capturing) -> None:
     files = files_of(range(4))
     capturing.capture(1, files)
@@ -147,6 +160,26 @@ def test_records_of_files_are_as_good_as_segments_but_know_no_sketches(
     later = capturing.capture(2, files_of(range(8)))
     assert len(later.read) == 1
     assert column(statistics(capturing, later, 2), 1).scalar.value_count == 64
+
+
+def test_without_sketches_per_file_what_went_can_only_have_lowered_the_ndv(
+    capturing: Capturing,
+) -> None:
+    capturing.sketches_per_file = False
+    everything = files_of(range(6))
+    first = capturing.capture(1, everything)
+    check_columns(statistics(capturing, first, 1), everything)
+    files = files_of([0, 1, 3, 4, 5])
+    captured = capturing.capture(2, files)
+    scalar = column(statistics(capturing, captured, 2), 1).scalar
+    known = {v for file in everything for v in file.columns[1] if v is not None}
+    assert scalar.ndv.approx.upper_bound_only
+    assert scalar.ndv.approx.estimate == len(known)
+    assert not scalar.ndv.approx.HasField("lower_bound")
+    assert scalar.value_count == 40
+    assert not scalar.HasField("quantiles")
+    whole = capturing.capture(3, files_of([3, 4, 5]))
+    assert column(statistics(capturing, whole, 3), 1).scalar.ndv.exact
 
 
 def test_an_empty_snapshot_has_a_table_without_rows(capturing: Capturing) -> None:
