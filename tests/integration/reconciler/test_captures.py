@@ -7,6 +7,7 @@ from tests.support.capturing import Captured, Capturing, files_of
 from tests.support.reconciling import Reconciling
 from tests.support.segments import Content
 
+from ai.floedb.floecat.catalog.index_pb2 import IAS_READY, ReadIndexArtifactRequest
 from ai.floedb.floecat.catalog.stats_pb2 import TableValueStats, TargetStatsRecord
 from ai.floedb.floecat.execution.capture_pb2 import FileGroupResultChunk
 from ai.floedb.floecat.execution.scan_pb2 import (
@@ -16,7 +17,7 @@ from ai.floedb.floecat.execution.scan_pb2 import (
     ScanFile,
 )
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, reference
 from floecat.artifacts.statistics import StatisticsFile
 
 
@@ -272,6 +273,38 @@ def test_segments_of_other_files_are_refused(capturing: Capturing) -> None:
 
     capturing.tampered = twice
     refused(capturing, "each file that went well is in one segment")
+
+
+def test_sidecars_of_others_are_refused(capturing: Capturing) -> None:
+    def foreign(chunk: FileGroupResultChunk) -> None:
+        named = chunk.artifacts.add(target_file=chunk.files[0].identity)
+        named.artifact.uri = "memory:records/other/secret"
+
+    capturing.tampered = foreign
+    refused(capturing, "where this lease writes")
+
+
+def test_inline_sidecars_are_read_and_kept(capturing: Capturing) -> None:
+    blobs = capturing.plane.world.stores.blobs
+    capturing.inline = True
+
+    def with_sidecar(chunk: FileGroupResultChunk) -> None:
+        prefix = next(
+            f"captures/{job.account_id}/{job.job_id}/{job.epoch}"
+            for job in capturing.plane.jobs(messages.EXEC_FILE_GROUP)
+        )
+        with blobs.writer(f"{prefix}/sidecars/a") as writer:
+            writer.write(b"bounds")
+        named = chunk.artifacts.add(target_file=chunk.files[0].identity, state=IAS_READY)
+        named.artifact.CopyFrom(reference(writer.ref))
+
+    capturing.tampered = with_sidecar
+    files = files_of(range(2))
+    captured = capturing.capture(1, files)
+    request = ReadIndexArtifactRequest(table_id=captured.table_id, file_path=files[0].path)
+    answers = list(capturing.plane.world.call("TableIndexService/ReadIndexArtifact", request))
+    assert answers[1].data == b"bounds"
+    assert capturing.plane.problems() == []
 
 
 def test_segments_that_arent_there_are_refused(capturing: Capturing) -> None:
