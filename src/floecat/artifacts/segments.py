@@ -24,7 +24,7 @@ from ai.floedb.floecat.execution.stored_pb2 import (
     SegmentPart,
 )
 from floecat.artifacts.arrow import open_arrow, write_arrow
-from floecat.artifacts.columns import SCHEMA, ColumnRow, from_batch, to_batch
+from floecat.artifacts.columns import SCHEMA, ColumnRow, from_batch, rows_from_batch, to_batch
 from floecat.artifacts.payloads import blob_ref, read_message, reference
 from floecat.connectors.spi.merging import MOST
 from floecat.errors import DataLossError
@@ -78,6 +78,11 @@ class ColumnFile:
         """A column's rows; None when nothing is known of it."""
         place = self._places.get(column_id)
         return None if place is None else self._reader.get_batch(place)
+
+    def rows(self, column_id: int, rows: Sequence[int]) -> list[ColumnRow | None]:
+        """What is known of a column in several files."""
+        batch = self.batch(column_id)
+        return [None] * len(rows) if batch is None else rows_from_batch(batch, rows)
 
     def row(self, column_id: int, row: int) -> ColumnRow | None:
         """What is known of a column in one file."""

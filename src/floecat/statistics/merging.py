@@ -104,13 +104,12 @@ class SnapshotMerge:
         for part, columns in segment.parts():
             end = first + len(part.files)
             for column_id, files in wanted:
-                for number in files:
-                    if first <= number < end:
-                        row = columns.row(column_id, number - first)
-                        row = self._with_theta(column_id, row, together)
-                        stats = part.files[number - first].stats
-                        rows = stats.row_count if stats.HasField("row_count") else None
-                        merges[column_id].add(_fitting(row, column_id in mixed), rows)
+                here = [number - first for number in files if first <= number < end]
+                for place, row in zip(here, columns.rows(column_id, here), strict=True):
+                    known = self._with_theta(column_id, _fitting(row, column_id in mixed), together)
+                    stats = part.files[place].stats
+                    rows = stats.row_count if stats.HasField("row_count") else None
+                    merges[column_id].add(known, rows)
             first = end
 
     def _with_theta(
