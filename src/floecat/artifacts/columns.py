@@ -3,7 +3,7 @@
 It is a row of a segment's part, and what statistics of files, columns and tables are made from.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Final
 
@@ -105,16 +105,6 @@ def from_batch(batch: pa.RecordBatch, row: int) -> ColumnRow | None:
     if not batch.column("present")[row].as_py():
         return None
     return ColumnRow(**{name: batch.column(name)[row].as_py() for name in _FIELDS})
-
-
-def rows_from_batch(batch: pa.RecordBatch, rows: Sequence[int]) -> list[ColumnRow | None]:
-    """Several rows of a batch at once, which costs little more than one of them."""
-    taken = batch.take(pa.array(rows, pa.int64())).to_pydict()
-    values = zip(*(taken[name] for name in _FIELDS), strict=True)
-    return [
-        ColumnRow(**dict(zip(_FIELDS, known, strict=True))) if present else None
-        for known, present in zip(values, taken["present"], strict=True)
-    ]
 
 
 def to_scalar(coverage: ColumnCoverage, row: ColumnRow, *, sketches: bool = False) -> ScalarStats:

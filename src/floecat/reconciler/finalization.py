@@ -5,8 +5,8 @@ publishes all of it with one small record.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from functools import partial
-from time import monotonic
 from typing import Final
 
 import structlog
@@ -20,6 +20,7 @@ from floecat.artifacts.coverage import CoverageHash
 from floecat.artifacts.opened import OpenedSegments
 from floecat.catalog import keys
 from floecat.catalog.records import CatalogStores
+from floecat.clock import Clock
 from floecat.errors import AbortedError, FloecatError, UnavailableError
 from floecat.reconciler.executors import SNAPSHOT_FINALIZE
 from floecat.reconciler.group_results import GroupResults, capture_prefix
@@ -48,7 +49,7 @@ from floecat.statistics.store import SnapshotPlace, StatsStore
 
 _LOG: Final = structlog.get_logger(log="floecat.finalization")
 _PAGE: Final = 200
-_RENEW_SECONDS: Final = 5.0
+_RENEW_EVERY: Final = timedelta(seconds=5)
 
 
 class SnapshotFinalizeReconcileExecutor:
@@ -108,7 +109,7 @@ class SnapshotFinalizeReconcileExecutor:
         if self._stores.kv.get(keys.snapshot(account, table_id, target.snapshot_id)) is None:
             return Obsolete("the snapshot isn't there any more"), Report()
         header = self._plans.header(parent.payload)
-        working = Renewing(partial(self._store.renew, leased.lease))
+        working = Renewing(partial(self._store.renew, leased.lease), self._stores.clock)
         covered, deletes = self._covered(parent, working)
         if covered.hexdigest() != header.coverage_sha256 or len(covered) != header.files_total:
             return TerminalFailure(
@@ -205,12 +206,14 @@ class SnapshotFinalizeReconcileExecutor:
 class Renewing:
     """Called now and then by whoever works for long: keeps the lease, or says that it is lost."""
 
-    def __init__(self, renew: Callable[[], Renewal]) -> None:
+    def __init__(self, renew: Callable[[], Renewal], clock: Clock) -> None:
         self._renew = renew
-        self._renewed = monotonic()
+        self._clock = clock
+        self._renewed = clock()
 
     def __call__(self) -> None:
-        if monotonic() - self._renewed > _RENEW_SECONDS:
+        now = self._clock()
+        if now - self._renewed > _RENEW_EVERY:
             if self._renew().cancel_requested:
                 raise CancelRequestedError("the job is to stop")
-            self._renewed = monotonic()
+            self._renewed = now
