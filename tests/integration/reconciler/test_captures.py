@@ -206,7 +206,7 @@ def test_files_that_were_allowed_to_fail_are_unknown_and_counted(capturing: Capt
     assert not record.scalar.HasField("min")
     assert not record.scalar.HasField("null_count")
     good = [v for file in files if file is not files[2] for v in file.columns[1] if v is not None]
-    assert record.scalar.ndv.approx.estimate == pytest.approx(len(set(good)))
+    assert len(set(good)) <= record.scalar.ndv.approx.estimate <= 40, "at least what was seen"
     assert record.scalar.ndv.rows_seen == 32
     index = capturing.index(captured, 1)
     failed = index.find(files[2].path)
