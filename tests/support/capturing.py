@@ -53,6 +53,7 @@ class Capturing:
     files_per_group: int = 3
     inline: bool = False
     sidecars: bool = False
+    sketches_per_file: bool = True
     delete_files: Sequence[ScanFile] = ()
     deletes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     failing: Sequence[str] = ()
@@ -152,7 +153,10 @@ class Capturing:
             chunk.stats.extend(self._record(leased, file) for file in good)
         elif good:
             maker = SegmentMaker(
-                self.plane.world.stores.blobs, given.table_id, sidecars=self.sidecars
+                self.plane.world.stores.blobs,
+                given.table_id,
+                sidecars=self.sidecars,
+                sketches_per_file=self.sketches_per_file,
             )
             chunk.segments.append(maker.write(given.blob_prefix, good))
         self.tampered(chunk)

@@ -17,6 +17,7 @@ from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.execution import capture_pb2
 from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
 from floecat.artifacts.coverage import CoverageHash
 from floecat.reconciler.consistency import QueueCheck
 from floecat.reconciler.finalization import SnapshotFinalizeReconcileExecutor
@@ -177,6 +178,12 @@ class Reconciling:
                 request(lease=leased.lease, success=success),
             ],
         )
+
+    def jobs(self, kind: "messages.ReconcileJobKind.ValueType") -> list[StoredJob]:
+        """Every job of a kind, as it is stored."""
+        records = (r for r in self.world.stores.kv.dump() if r.key.partition.startswith("job/"))
+        found = [StoredJob.FromString(record.value) for record in records]
+        return [job for job in found if job.kind == kind]
 
     def problems(self) -> list[str]:
         """What doesn't fit together."""

@@ -1,7 +1,7 @@
 """Segments made by hand: what a capture would leave of files whose columns hold whole numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -101,6 +101,10 @@ def row_of(values: Sequence[int | None], *, sketches: bool = True) -> ColumnRow:
     return ColumnRow(**kept)
 
 
+def _bare(row: ColumnRow | None) -> ColumnRow | None:
+    return row and replace(row, theta=None, quantiles=None, frequencies=None)
+
+
 @dataclass
 class SegmentMaker:
     """Writes segments into a blob store, each below a prefix of its own."""
@@ -110,6 +114,7 @@ class SegmentMaker:
     snapshot_id: int = 1
     files_per_part: int = 2
     sketches: bool = True
+    sketches_per_file: bool = True
     sidecars: bool = False
     hashed_as: str = "long"
     type: LogicalType = INT
@@ -160,6 +165,8 @@ class SegmentMaker:
             for column_id, listed in rows.items():
                 for file, row in zip(some, listed, strict=True):
                     merges[column_id].add(row, file.rows)
+            if not self.sketches_per_file:
+                rows = {column_id: [_bare(row) for row in kept] for column_id, kept in rows.items()}
             columns = write_columns(self.blobs, f"{prefix}/parts/{start:06}", rows)
             manifest.parts.append(
                 SegmentPart(

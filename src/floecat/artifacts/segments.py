@@ -11,7 +11,7 @@ keeps the segment.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -79,10 +79,23 @@ class ColumnFile:
         place = self._places.get(column_id)
         return None if place is None else self._reader.get_batch(place)
 
+    def rows(self, column_id: int, rows: Sequence[int]) -> list[ColumnRow | None]:
+        """What is known of a column in several files."""
+        batch = self.batch(column_id)
+        if batch is None:
+            return [None] * len(rows)
+        # At once, which costs little more than one of them.
+        return [_row(known) for known in batch.take(pa.array(rows, pa.int64())).to_pylist()]
+
     def row(self, column_id: int, row: int) -> ColumnRow | None:
         """What is known of a column in one file."""
         batch = self.batch(column_id)
         return None if batch is None else from_batch(batch, row)
+
+
+def _row(known: dict[str, Any]) -> ColumnRow | None:
+    del known["column_id"]
+    return ColumnRow(**known) if known.pop("present") else None
 
 
 class Segment:

@@ -112,11 +112,15 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     shown = [[visible_text(cell) for cell in row] for row in rows]
     texts = [[cell.plain for cell in row] for row in shown]
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    needed = [max(map(cell_len, column)) for column in zip(columns, *texts, strict=True)]
+    titles = [visible_text(column).plain for column in columns]
+    needed = [max(map(cell_len, column)) for column in zip(titles, *texts, strict=True)]
     widths = column_widths(needed, console.width - _GAP * len(columns))
     for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         table.add_column(
-            column, overflow="fold", width=width, style="cyan" if number == 0 else None
+            visible_text(column),
+            overflow="fold",
+            width=width,
+            style="cyan" if number == 0 else None,
         )
     for row in shown:
         table.add_row(*row)

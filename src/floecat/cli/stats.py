@@ -151,7 +151,7 @@ def files(
         "PARTITION": lambda r: _partition(r.file),
     }
     for column_id, name in names.items():
-        cells[name.upper()] = _bounds_of(column_id)
+        cells[f"{name} MIN … MAX"] = _bounds_of(column_id)
     cells[""] = lambda r: stats_texts.file_state(r.file)
     print_items(found, _filled(cells, found.items), as_json=as_json)
 

@@ -4,7 +4,7 @@ It checks that exactly the planned files are covered, puts together what was lea
 publishes all of it with one small record.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 from google.protobuf.message import DecodeError
 
+from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot, StoredJob
@@ -24,13 +25,16 @@ from floecat.errors import AbortedError, FloecatError, UnavailableError
 from floecat.reconciler.executors import SNAPSHOT_FINALIZE
 from floecat.reconciler.group_results import GroupResults, capture_prefix
 from floecat.reconciler.jobs import (
+    CancelRequestedError,
     LeasedJob,
     LeaseLostError,
     LeaseSelector,
     Obsolete,
     Outcome,
+    Renewal,
     Report,
     RetryableFailure,
+    Stopped,
     Succeeded,
     TerminalFailure,
 )
@@ -42,7 +46,6 @@ from floecat.statistics.captured import CapturedStatistics
 from floecat.statistics.records import CaptureOrigin
 from floecat.statistics.repository import StatsRepository
 from floecat.statistics.store import SnapshotPlace, StatsStore
-from floecat.storage.kv.port import Key
 
 _LOG: Final = structlog.get_logger(log="floecat.finalization")
 _PAGE: Final = 200
@@ -76,6 +79,8 @@ class SnapshotFinalizeReconcileExecutor:
             return False
         try:
             outcome, report = self._finalize(leased)
+        except CancelRequestedError:
+            outcome, report = Stopped(), Report()
         except (AbortedError, UnavailableError) as error:
             outcome, report = RetryableFailure(error.message), Report()
         except FloecatError as error:
@@ -105,14 +110,16 @@ class SnapshotFinalizeReconcileExecutor:
             return Obsolete("the snapshot isn't there any more"), Report()
         header = self._plans.header(parent.payload)
         working = Renewing(partial(self._store.renew, leased.lease), self._stores.clock)
-        covered = self._covered(parent, working)
+        covered, deletes = self._covered(parent, working)
         if covered.hexdigest() != header.coverage_sha256 or len(covered) != header.files_total:
             return TerminalFailure(
                 f"{len(covered)} of {header.files_total} planned files are covered, or others: "
                 "nothing is published"
             ), Report()
         row = keys.final(account, table_id, target.snapshot_id)
-        final = self._captured(leased, parent, row, working)
+        final = self._captured(leased, parent, deletes, working)
+        if self._stores.kv.get(keys.snapshot(account, table_id, target.snapshot_id)) is None:
+            return Obsolete("the snapshot was deleted meanwhile"), Report()
         report = Report(
             counters=ReconcileCounters(stats_processed=1),
             records={row: final.SerializeToString()},
@@ -120,27 +127,23 @@ class SnapshotFinalizeReconcileExecutor:
         return Succeeded(f"{header.files_total} files are covered"), report
 
     def _captured(
-        self, leased: LeasedJob, parent: StoredJob, row: Key, working: "Renewing"
+        self,
+        leased: LeasedJob,
+        parent: StoredJob,
+        deletes: Sequence[ScanFile],
+        working: "Renewing",
     ) -> FinalSnapshot:
         """The record that publishes the snapshot; everything that it names is written."""
         job, header = leased.job, self._plans.header(parent.payload)
-        before = self._stores.kv.get(row)
-        origin = CaptureOrigin(
-            table_id=target_of(job).table_id,
-            snapshot_id=target_of(job).snapshot_id,
-            generation=1 + (FinalSnapshot.FromString(before.value).generation if before else 0),
-            job_id=job.job_id,
-            captured_at=self._stores.now(),
-        )
+        origin = self._origin(job)
         prefix = capture_prefix(job.account_id, job.job_id, leased.lease.epoch)
-        deletes = [f for chunk in self._plans.chunks(parent.payload) for f in chunk.delete_files]
         capture = SnapshotCapture(self._stores.blobs, header, deletes, prefix, working)
         groups = self._groups(parent)
         for chunk in self._plans.chunks(parent.payload):
             working()
             capture.reuse(chunk.reused_files)
             for group in chunk.groups:
-                capture.execute(group, next(groups))
+                capture.execute(group, next(groups, None))
         written = capture.finish(origin)
         final = FinalSnapshot(
             stats=written.stats,
@@ -157,6 +160,18 @@ class SnapshotFinalizeReconcileExecutor:
             self._put(origin, final, working)
         return final
 
+    def _origin(self, job: StoredJob) -> CaptureOrigin:
+        target = target_of(job)
+        key = keys.final(job.account_id, target.table_id.id, target.snapshot_id)
+        before = self._stores.kv.get(key)
+        return CaptureOrigin(
+            table_id=target.table_id,
+            snapshot_id=target.snapshot_id,
+            generation=1 + (FinalSnapshot.FromString(before.value).generation if before else 0),
+            job_id=job.job_id,
+            captured_at=self._stores.now(),
+        )
+
     def _put(self, origin: CaptureOrigin, final: FinalSnapshot, working: "Renewing") -> None:
         """Give every record to a store that lives elsewhere, before anybody is told of it."""
         account, table_id = origin.table_id.account_id, origin.table_id.id
@@ -165,18 +180,22 @@ class SnapshotFinalizeReconcileExecutor:
         captured = CapturedStatistics(place, final, self._stores.blobs, opened)
         self._stats.put(place, captured.records(sketches=True))
 
-    def _covered(self, parent: StoredJob, working: "Renewing") -> CoverageHash:
-        """The files that persisted results speak of, and those that were used again."""
+    def _covered(
+        self, parent: StoredJob, working: "Renewing"
+    ) -> tuple[CoverageHash, list[ScanFile]]:
+        """Files that persisted results speak of or that were used again; and the delete files."""
         covered = CoverageHash()
+        deletes: list[ScanFile] = []
         for chunk in self._plans.chunks(parent.payload):
             working()
+            deletes.extend(chunk.delete_files)
             for file in chunk.reused_files:
                 covered.add(file.identity)
         for group in self._groups(parent):
             working()
             for result in self._results.results(group):
                 covered.add(result.identity)
-        return covered
+        return covered, deletes
 
     def _groups(self, parent: StoredJob) -> Iterator[StoredJob]:
         count = parent.children_total - 1
@@ -187,7 +206,7 @@ class SnapshotFinalizeReconcileExecutor:
 class Renewing:
     """Called now and then by whoever works for long: keeps the lease, or says that it is lost."""
 
-    def __init__(self, renew: Callable[[], object], clock: Clock) -> None:
+    def __init__(self, renew: Callable[[], Renewal], clock: Clock) -> None:
         self._renew = renew
         self._clock = clock
         self._renewed = clock()
@@ -195,5 +214,6 @@ class Renewing:
     def __call__(self) -> None:
         now = self._clock()
         if now - self._renewed > _RENEW_EVERY:
-            self._renew()
+            if self._renew().cancel_requested:
+                raise CancelRequestedError("the job is to stop")
             self._renewed = now

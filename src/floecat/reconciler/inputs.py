@@ -114,12 +114,13 @@ class LeasedInputs:
         assignment = self._assignments.get(lease, messages.PLAN_SNAPSHOT)
         target = assignment.task.target
         table = self._table(assignment)
-        covered = self._covered.find(lease.account_id, table.resource_id.id, target.snapshot_id)
+        snapshot = self._snapshot(assignment).message
+        covered = self._covered.find(lease.account_id, snapshot)
         return wire.GetLeasedPlanSnapshotInputResponse(
             connector=self._leased(assignment, self._connector(assignment)),
             source=target.source,
             table_id=target.table_id,
-            snapshot=self._snapshot(assignment).message,
+            snapshot=snapshot,
             column_ids=[column for column in table.column_ids if not column.dropped],
             capture_policy=assignment.run.capture_policy,
             covered_index=covered.index if covered else None,

@@ -69,8 +69,16 @@ class SnapshotCapture:
         self._results = GroupResults(blobs, self._opened)
         self._totals = SnapshotTotals(delete_files)
         self._seen = FilesSeen()
-        base = ScanIndexFile.open(blobs, plan.base_index) if plan.base_index.uri else None
-        self._index = ScanIndexBuilder(blobs, prefix, self._opened.open, base)
+        self._index = ScanIndexBuilder(blobs, prefix, self._opened.open, self._base())
+
+    def _base(self) -> ScanIndexFile | None:
+        """The index that files are used again from."""
+        if not self._plan.base_index.uri:
+            return None
+        base = ScanIndexFile.open(self._blobs, self._plan.base_index)
+        if base.index.table_id.id != self._plan.table_id.id:
+            raise DataLossError("the plan uses files of another table again")
+        return base
 
     def reuse(self, files: Iterable[PlannedFile]) -> None:
         """Take files that no group read, because an earlier capture covers them."""
@@ -80,11 +88,11 @@ class SnapshotCapture:
             self._seen.add(rows, failed=False)
             self._index.keep(file.identity, file.index_part, file.index_row, deletes)
 
-    def execute(self, group: FileGroup, job: StoredJob) -> None:
+    def execute(self, group: FileGroup, job: StoredJob | None) -> None:
         """Take the files of a group, with what became of them."""
         self._working()
-        if target_of(job).file_group_id != group.group_id:
-            raise DataLossError(f"job {job.job_id} isn't the one of group {group.group_id}")
+        if job is None or target_of(job).file_group_id != group.group_id:
+            raise DataLossError(f"there is no job of the group {group.group_id} where it should be")
         result = self._results.read(job)
         uses = self._results.uses(job, result, self._prefix.rpartition("/")[2])
         for file in group.files:

@@ -6,7 +6,7 @@ partial; others file by file. Memory holds one merge per column and the numbers 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,10 @@ from floecat.artifacts.index.parts import IndexPartFile, Use
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.segments import Segment
+from floecat.sketches.theta import ThetaSketch
 from floecat.statistics.types import mergeable_type
+
+_NO_VALUES: Final = ThetaSketch().to_bytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class MergedColumn:
 
     coverage: ColumnCoverage
     row: ColumnRow
+    upper_bound_only: bool = False
+    """Some segments keep sketches of all their files together only, and some of those are gone."""
 
 
 @dataclass
@@ -56,6 +61,7 @@ class SnapshotMerge:
         self._shape_numbers: dict[bytes, int] = {}
         self._choices = Choices(self._shapes)
         self._counts: dict[tuple[int, ...], int] = {}
+        self._with_dead: set[int] = set()
         for number in index.parts:
             self._look_through(index.part(number), index.live(number))
 
@@ -70,7 +76,7 @@ class SnapshotMerge:
                 merge.add(None)
             row = merge.result()
             if not _says_nothing(row):
-                yield MergedColumn(coverages[column_id], row)
+                yield MergedColumn(coverages[column_id], row, column_id in self._with_dead)
 
     def _add(self, live: _Live, merges: Mapping[int, ColumnMerge], mixed: "frozenset[int]") -> None:
         segment = self._opened(live.held)
@@ -94,16 +100,28 @@ class SnapshotMerge:
         mixed: "frozenset[int]",
     ) -> None:
         first = 0
+        together = {c: segment.partials.row(c, 0) for c, _ in wanted if c not in mixed}
         for part, columns in segment.parts():
             end = first + len(part.files)
             for column_id, files in wanted:
-                for number in files:
-                    if first <= number < end:
-                        row = columns.row(column_id, number - first)
-                        stats = part.files[number - first].stats
-                        rows = stats.row_count if stats.HasField("row_count") else None
-                        merges[column_id].add(_fitting(row, column_id in mixed), rows)
+                here = [number - first for number in files if first <= number < end]
+                for place, row in zip(here, columns.rows(column_id, here), strict=True):
+                    known = self._with_theta(column_id, _fitting(row, column_id in mixed), together)
+                    stats = part.files[place].stats
+                    rows = stats.row_count if stats.HasField("row_count") else None
+                    merges[column_id].add(known, rows)
             first = end
+
+    def _with_theta(
+        self, column_id: int, row: ColumnRow | None, together: dict[int, ColumnRow | None]
+    ) -> ColumnRow | None:
+        """Where files have no sketches of their own, all of them stand for each: once."""
+        whole = together.get(column_id)
+        if row is None or row.theta is not None or whole is None or whole.theta is None:
+            return row
+        self._with_dead.add(column_id)
+        together[column_id] = replace(whole, theta=_NO_VALUES)
+        return replace(row, theta=whole.theta)
 
     def _survey(
         self,

@@ -7,6 +7,9 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from ai.floedb.floecat.catalog.stats_pb2 import (
+    NM_THETA,
+    Ndv,
+    NdvApprox,
     StatsCoverage,
     StatsMetadata,
     TableValueStats,
@@ -93,6 +96,8 @@ class SnapshotRecords:
             scalar = to_scalar(column.coverage, row, sketches=True)
             column_id = column.coverage.column_id
             scalar.display_name = self._names.get(column_id, scalar.display_name)
+            if column.upper_bound_only:
+                _bound_from_above(scalar.ndv)
             target = StatsTarget(column=ColumnStatsTarget(column_id=column_id))
             coverage = self._seen.coverage()
             if row.rows_seen is not None:
@@ -134,6 +139,15 @@ class SnapshotRecords:
             metadata=metadata,
             table=table,
         )
+
+
+def _bound_from_above(ndv: Ndv) -> None:
+    """Values of files that are gone may have been counted."""
+    if ndv.WhichOneof("value") == "exact":
+        ndv.approx.CopyFrom(NdvApprox(estimate=ndv.exact, upper_bound=ndv.exact))
+        ndv.method = NM_THETA
+    ndv.approx.ClearField("lower_bound")
+    ndv.approx.upper_bound_only = True
 
 
 def _sum(total: int | None, part: int | None) -> int | None:

@@ -7,6 +7,7 @@ from tests.support.capturing import Captured, Capturing, files_of
 from tests.support.reconciling import Reconciling
 from tests.support.segments import Content
 
+from ai.floedb.floecat.catalog.index_pb2 import IAS_READY, ReadIndexArtifactRequest
 from ai.floedb.floecat.catalog.stats_pb2 import TableValueStats, TargetStatsRecord
 from ai.floedb.floecat.execution.capture_pb2 import FileGroupResultChunk
 from ai.floedb.floecat.execution.scan_pb2 import (
@@ -16,7 +17,7 @@ from ai.floedb.floecat.execution.scan_pb2 import (
     ScanFile,
 )
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
-from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.payloads import blob_ref, reference
 from floecat.artifacts.statistics import StatisticsFile
 
 
@@ -119,6 +120,19 @@ def test_a_further_column_is_read_alone_and_joined_with_the_others(capturing: Ca
     check_columns(statistics(capturing, again, 3), fewer)
 
 
+def test_history_is_captured_from_neighbour_to_neighbour(capturing: Capturing) -> None:
+    """Files that only older snapshots have are read once, too."""
+    capturing.snapshots = [1, 2, 3]
+    capturing.capture(3, files_of(range(4, 8)))
+    second = capturing.capture(2, files_of(range(2, 6)))
+    assert len(second.read) == 2
+    first = capturing.capture(1, files_of(range(4)))
+    assert len(first.read) == 2, "what the second has is used again, though the third hasn't"
+    check_columns(statistics(capturing, first, 1), files_of(range(4)))
+    newest = capturing.capture(4, files_of(range(4, 9)))
+    assert len(newest.read) == 1
+
+
 def test_capturing_the_same_snapshot_again_is_another_generation(capturing: Capturing) -> None:
     files = files_of(range(4))
     capturing.capture(1, files)
@@ -149,6 +163,26 @@ def test_records_of_files_are_as_good_as_segments_but_know_no_sketches(
     assert column(statistics(capturing, later, 2), 1).scalar.value_count == 64
 
 
+def test_without_sketches_per_file_what_went_can_only_have_lowered_the_ndv(
+    capturing: Capturing,
+) -> None:
+    capturing.sketches_per_file = False
+    everything = files_of(range(6))
+    first = capturing.capture(1, everything)
+    check_columns(statistics(capturing, first, 1), everything)
+    files = files_of([0, 1, 3, 4, 5])
+    captured = capturing.capture(2, files)
+    scalar = column(statistics(capturing, captured, 2), 1).scalar
+    known = {v for file in everything for v in file.columns[1] if v is not None}
+    assert scalar.ndv.approx.upper_bound_only
+    assert scalar.ndv.approx.estimate == len(known)
+    assert not scalar.ndv.approx.HasField("lower_bound")
+    assert scalar.value_count == 40
+    assert not scalar.HasField("quantiles")
+    whole = capturing.capture(3, files_of([3, 4, 5]))
+    assert column(statistics(capturing, whole, 3), 1).scalar.ndv.exact
+
+
 def test_an_empty_snapshot_has_a_table_without_rows(capturing: Capturing) -> None:
     captured = capturing.capture(1, [])
     found = statistics(capturing, captured, 1)
@@ -172,7 +206,7 @@ def test_files_that_were_allowed_to_fail_are_unknown_and_counted(capturing: Capt
     assert not record.scalar.HasField("min")
     assert not record.scalar.HasField("null_count")
     good = [v for file in files if file is not files[2] for v in file.columns[1] if v is not None]
-    assert record.scalar.ndv.approx.estimate == pytest.approx(len(set(good)))
+    assert len(set(good)) <= record.scalar.ndv.approx.estimate <= 40, "at least what was seen"
     assert record.scalar.ndv.rows_seen == 32
     index = capturing.index(captured, 1)
     failed = index.find(files[2].path)
@@ -239,6 +273,38 @@ def test_segments_of_other_files_are_refused(capturing: Capturing) -> None:
 
     capturing.tampered = twice
     refused(capturing, "each file that went well is in one segment")
+
+
+def test_sidecars_of_others_are_refused(capturing: Capturing) -> None:
+    def foreign(chunk: FileGroupResultChunk) -> None:
+        named = chunk.artifacts.add(target_file=chunk.files[0].identity)
+        named.artifact.uri = "memory:records/other/secret"
+
+    capturing.tampered = foreign
+    refused(capturing, "where this lease writes")
+
+
+def test_inline_sidecars_are_read_and_kept(capturing: Capturing) -> None:
+    blobs = capturing.plane.world.stores.blobs
+    capturing.inline = True
+
+    def with_sidecar(chunk: FileGroupResultChunk) -> None:
+        prefix = next(
+            f"captures/{job.account_id}/{job.job_id}/{job.epoch}"
+            for job in capturing.plane.jobs(messages.EXEC_FILE_GROUP)
+        )
+        with blobs.writer(f"{prefix}/sidecars/a") as writer:
+            writer.write(b"bounds")
+        named = chunk.artifacts.add(target_file=chunk.files[0].identity, state=IAS_READY)
+        named.artifact.CopyFrom(reference(writer.ref))
+
+    capturing.tampered = with_sidecar
+    files = files_of(range(2))
+    captured = capturing.capture(1, files)
+    request = ReadIndexArtifactRequest(table_id=captured.table_id, file_path=files[0].path)
+    answers = list(capturing.plane.world.call("TableIndexService/ReadIndexArtifact", request))
+    assert answers[1].data == b"bounds"
+    assert capturing.plane.problems() == []
 
 
 def test_segments_that_arent_there_are_refused(capturing: Capturing) -> None:

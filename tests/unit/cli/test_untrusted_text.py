@@ -25,6 +25,7 @@ def progress() -> Progress:
 
 PRINTS: dict[str, Callable[[], object]] = {
     "table": lambda: output.print_table(["NAME"], [[EVIL]]),
+    "titles": lambda: output.print_table([EVIL], [["name"]]),
     "items": lambda: output.print_items(
         Fetched([EVIL], more=False), {"NAME": lambda item: item}, as_json=False
     ),

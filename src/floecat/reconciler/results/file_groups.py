@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity, TargetStatsRecord
 from ai.floedb.floecat.execution.capture_pb2 import (
     FES_FAILED,
@@ -16,6 +17,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from floecat.artifacts.coverage import CoverageHash
 from floecat.errors import InvalidArgumentError
 from floecat.reconciler.assignments import Assignment, Assignments
+from floecat.reconciler.group_results import capture_prefix
 from floecat.reconciler.jobs import Outcome, Report, Succeeded
 from floecat.reconciler.results.receiving import Received
 from floecat.reconciler.results.segments import SegmentChecks
@@ -88,6 +90,8 @@ class _Checked:
             self._require_file_target(record)
             self.told.add(record.file.identity.file_path)
         self.segments.extend(chunk.segments)
+        for artifact in chunk.artifacts:
+            self._require_own_artifact(artifact)
         self.counters.index_artifacts_written += len(chunk.artifacts)
 
     def _file(self, result: FileExecutionResult) -> None:
@@ -107,6 +111,15 @@ class _Checked:
         self.coverage.add(result.identity)
         read = ReconcileCounters(rows_processed=result.row_count, bytes_read=result.bytes_read)
         add(self.counters, read)
+
+    def _require_own_artifact(self, record: IndexArtifactRecord) -> None:
+        lease = self.assignment.lease
+        prefix = capture_prefix(lease.account_id, lease.job_id, lease.epoch)
+        if record.artifact.uri and f"{prefix}/" not in record.artifact.uri:
+            raise InvalidArgumentError(
+                f"the index artifact of {record.target_file.file_path} doesn't lie below {prefix}, "
+                "where this lease writes"
+            )
 
     def _require_file_target(self, record: TargetStatsRecord) -> None:
         if not record.target.HasField("file"):
