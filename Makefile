@@ -36,10 +36,12 @@ format: setup  ## rewrite the code the way `check` wants it
 	@$(BIN)/ruff format --quiet .
 
 test: setup  ## every test; FAST=1 leaves out what is slow
+	@$(if $(FAST),true,$(BIN)/python scripts/java.py)
 	@$(PYTEST) -m "$(if $(FAST),not slow and not spark and not interop,not interop)" $(ARGS)
 	@echo "left out: tests against servers fetched with Maven (make interop)$(if $(FAST),$(comma) and with FAST=1 the slow ones and Spark)"
 
 demo: setup  ## the main job, on a small lakehouse made for it
+	@$(BIN)/python scripts/java.py
 	@$(BIN)/python -m demo
 
 serve: setup  ## start the service
