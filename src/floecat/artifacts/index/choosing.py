@@ -22,7 +22,7 @@ class Choices:
                 detail = _detail(shape, column)
                 held = best.get(column.column_id)
                 # Newer ones win, and those of a newer type always: they were read for a reason.
-                if held is None or detail >= held[1] or column.hashed_as != held[2].hashed_as:
+                if held is None or detail >= held[1] or _has_another_type(column, held[2]):
                     best[column.column_id] = (ordinal, detail, column)
         return {column_id: ordinal for column_id, (ordinal, _, _) in best.items()}
 
@@ -32,3 +32,8 @@ def _detail(shape: CoverageShape, column: ColumnCoverage) -> tuple[bool, int]:
         not shape.HasField("sampling"),
         sum((column.ndv, column.quantiles, column.frequent_items)),
     )
+
+
+def _has_another_type(newer: ColumnCoverage, held: ColumnCoverage) -> bool:
+    """Whether values are hashed as something else now; what wasn't hashed doesn't say."""
+    return bool(newer.hashed_as) and newer.hashed_as != held.hashed_as

@@ -23,6 +23,7 @@ from floecat.errors import FailedPreconditionError
 
 _LOG: Final = structlog.get_logger(log="floecat.spark")
 _LEAST_JAVA: Final = 17
+_TASK_FAILURES: Final = 3
 _VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 
 
@@ -109,17 +110,21 @@ class SparkSessions:
             "spark.sql.warehouse.dir": str(options.folder / "warehouse"),
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={temporary}",
             "spark.executorEnv.POLARS_MAX_THREADS": "1",
-            # A task holds a file's batches, not its share of the heap: failing twice is enough.
-            "spark.task.maxFailures": "3",
+            "spark.task.maxFailures": str(_TASK_FAILURES),
             **options.conf,
         }
         for name, value in settings.items():
             builder = builder.config(name, value)
-        return builder.master(options.master)
+        return builder.master(_with_retries(options.master))
 
     def _log_file(self) -> Path:
         self.options.folder.mkdir(parents=True, exist_ok=True)
         return self.options.folder / "spark.log"
+
+
+def _with_retries(master: str) -> str:
+    """A local master tries no task twice unless it says so itself."""
+    return re.sub(r"^local\[([^,\]]+)\]$", rf"local[\1,{_TASK_FAILURES}]", master)
 
 
 @contextmanager
