@@ -45,7 +45,9 @@ def segment_of(
     plans: list[PlannedFile] = [planned(path) for path in files]
     chosen = InlineCaptureRunner() if runner is None else runner
     manifest = SegmentManifest(segment_id=name, blob_prefix=context.blob_prefix)
-    for result in chosen.run(context, balanced(plans, chosen.parallelism), watch or Patient()):
+    for result in chosen.run(
+        context, balanced(plans, policy, chosen.parallelism), watch or Patient()
+    ):
         add_result(manifest, result)
     finished = finish_segment(blobs, manifest)
     return Segment.open(blobs, finished.manifest)

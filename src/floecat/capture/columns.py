@@ -87,3 +87,8 @@ class FilePolicy:
 
     columns: tuple[WantedColumn, ...]
     sampling: SamplingPolicy | None = None
+
+    @property
+    def wants_data(self) -> bool:
+        """Whether footers can't be enough."""
+        return any(column.wants_data for column in self.columns)

@@ -6,6 +6,7 @@ What it learns goes into the blob store; what it returns is small.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 from uuid import uuid4
 
 from ai.floedb.floecat.catalog.index_pb2 import IAS_READY, IndexArtifactRecord
@@ -29,6 +30,11 @@ from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.emitter import StatsProtoEmitter
 from floecat.storage.blobs.opening import BlobConfig, open_blob_store
 from floecat.storage.blobs.port import BlobStore
+
+_FILES: Final = 16
+"""Files of a task at most: what is learnt of them is in memory until the last is read."""
+_FOOTERS: Final = 64
+"""The same when footers are all that is read: then there is little to remember."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +161,11 @@ class _Run:
         return self._shapes[key]
 
 
-def balanced(files: Sequence[PlannedFile], parallelism: int, most: int = 16) -> list[CaptureTask]:
+def balanced(
+    files: Sequence[PlannedFile], policy: FilePolicy, parallelism: int
+) -> list[CaptureTask]:
     """Tasks of about the same size: the largest files first, each to the task that has least."""
+    most = _FILES if policy.wants_data else _FOOTERS
     many = max(-(-len(files) // most), min(len(files), 2 * parallelism))
     loads = [0] * many
     filled: list[list[PlannedFile]] = [[] for _ in range(many)]

@@ -62,7 +62,7 @@ class SegmentFileGroupCapture:
     ) -> Iterator[FileGroupResultChunk]:
         context = self._context(connector, task)
         work.tell(f"{len(files)} files; starting, which takes a while the first time")
-        tasks = balanced(files, self._runner.parallelism)
+        tasks = balanced(files, context.policy, self._runner.parallelism)
         manifest = self._manifest(task)
         failed = False
         for result in self._runner.run(context, tasks, _Watching(work, len(files))):
