@@ -202,12 +202,15 @@ def _add_frequencies(stats: ScalarStats, row: ColumnRow, *, sketches: bool) -> N
     if row.frequencies is None:
         return
     sketch = FrequencySketch.from_bytes(row.frequencies)
+    unseen = (row.value_count or 0) - (row.rows_seen or 0) if row.rows_seen is not None else 0
+    scale = 1 + unseen / row.rows_seen if row.rows_seen and unseen > 0 else 1.0
     stats.frequent_items.extend(
         FrequentItem(
             value=found.value,
-            count_estimate=found.estimate,
+            count_estimate=round(found.estimate * scale),
             count_lower_bound=found.at_least,
-            count_upper_bound=found.at_most + row.frequency_error,
+            # Every row that wasn't seen could have it.
+            count_upper_bound=found.at_most + row.frequency_error + max(unseen, 0),
         )
         for found in sketch.top(_TOP)
         if found.at_least > row.frequency_error

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from floecat.artifacts.columns import ColumnRow
 from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
 from floecat.capture.learning.numbers import NumberForm, number_form
 from floecat.capture.leaves import FileLeaf
 from floecat.capture.parquet.physical import Physical
@@ -51,7 +52,7 @@ class StatedColumn:
         has_order = self.column.logical_type.kind.is_orderable
         if has_order and not bounded and not footer.is_all_null:
             return None
-        low, high = self.bounds(footer.low, footer.high) if has_order else (None, None)
+        low, high = self._bounds(footer) if has_order else (None, None)
         groups = range(len(self.source.statistics.row_counts))
         return ColumnRow(
             value_count=footer.value_count,
@@ -66,8 +67,11 @@ class StatedColumn:
             and self.is_exact(footer.high, groups, smaller=False),
         )
 
-    def bounds(self, low: Any, high: Any) -> tuple[Bound | None, Bound | None]:
-        """Canonical bounds of physical values that were read."""
+    def _bounds(self, footer: LeafFooter) -> tuple[Bound | None, Bound | None]:
+        low, high = footer.low, footer.high
+        if isinstance(low, bytes) and isinstance(high, bytes):
+            is_text = self.column.logical_type.kind is Kind.STRING
+            low, high = cut_low(low), cut_high(high, is_text=is_text)
         return self._bound(lower_bound, low), self._bound(upper_bound, high)
 
     def _bound(self, make: Any, physical: Any) -> Bound | None:
@@ -99,6 +103,8 @@ class StatedColumn:
         """Whether a bound of some row groups is a value; texts' may have been cut off."""
         if self.column.logical_type.kind not in {Kind.STRING, Kind.BINARY}:
             return True
+        if isinstance(bound, bytes) and len(bound) > LONGEST:
+            return False  # it is cut off here
         chunks = [self.source.footer.row_groups[group][self.leaf.number] for group in row_groups]
         flags = {chunk.min_exact if smaller else chunk.max_exact for chunk in chunks}
         if None in flags:

@@ -29,6 +29,10 @@ class WantedColumn:
     """The names that files may have it under, if they don't; the first that is there counts."""
     has_default: bool = False
     """Files without it don't mean NULL."""
+    repeated: bool = False
+    """Inside a list or map: files without it don't say how many values they lack."""
+    partition_names: tuple[str, ...] = ()
+    """Partition fields that have its value, where files leave it out."""
     ndv: bool = False
     quantiles: bool = False
     frequent_items: bool = False
@@ -78,6 +82,7 @@ class WantedColumn:
             quantiles=self.quantiles,
             frequent_items=self.frequent_items,
             page_index=self.page_index,
+            from_file=True,
         )
 
 

@@ -109,7 +109,8 @@ class _Capture:
         learning = None
         row = self._with_stated_ndv(column, stated.row())
         if column.wants_data or row is None:
-            learning = learning_of(column, leaf.arrow_type)
+            is_cut = stated.physical.stored == "INT96"  # nanoseconds, read as microseconds
+            learning = learning_of(column, leaf.arrow_type, is_cut=is_cut)
             row = self._learn(learning, leaf, row)
         if column.page_index:
             self._add_pages(stated, learning)
@@ -156,8 +157,8 @@ class _Capture:
         partition = self._partition_value(column)
         arrow_type = arrow_type_of(column.logical_type)
         learning = learning_of(column, arrow_type)
-        if partition is None and column.has_default:
-            # Some other value than NULL, which isn't known here, and no reading would tell.
+        if column.repeated or (partition is None and column.has_default):
+            # How many values, or which other one than NULL, isn't known, and no reading would tell.
             return None, column.coverage
         value = None
         if partition is not None and partition.HasField("value"):
@@ -169,11 +170,8 @@ class _Capture:
         return learning.row(), column.coverage
 
     def _partition_value(self, column: WantedColumn) -> PartitionValue | None:
-        names = [path[0] for path in column.file_paths if len(path) == 1]
-        return next(
-            (self._partition[name] for name in (column.name, *names) if name in self._partition),
-            None,
-        )
+        names = (name for name in column.partition_names if name in self._partition)
+        return next((self._partition[name] for name in names), None)
 
     def _add_pages(self, stated: StatedColumn, learning: Learning | None) -> None:
         counts = self._source.statistics.row_counts

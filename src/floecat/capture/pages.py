@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from floecat.artifacts.sidecars import PageRow
 from floecat.capture.bounding import StatedColumn
+from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
 from floecat.capture.parquet.footers import ChunkDetails
 from floecat.capture.parquet.pages import PageBounds, PageLocations, parse_bounds, parse_locations
 from floecat.capture.parquet.thrift import MalformedThriftError
+from floecat.types.kinds import Kind
 
 _NANOS: Final = {"ms": 1_000_000, "us": 1_000, "ns": 1}
 _MICRO: Final = 1_000
@@ -103,11 +105,24 @@ class PageRows:
         if low is None or high is None or low > high:
             return replace(row, min_tight=False, max_tight=False)
         if isinstance(low, bytes):
-            return replace(row, min_bytes=low, max_bytes=high)
+            return self._texts(row, low, high)
         if isinstance(low, float):
             # Both zeros are one value: which of them was written says nothing.
             return replace(row, min_float=low or -0.0, max_float=high or 0.0)
         return self._whole(row, low, high)
+
+    def _texts(self, row: PageRow, low: bytes, high: bytes) -> PageRow:
+        is_text = self.stated.column.logical_type.kind is Kind.STRING
+        end = cut_high(high, is_text=is_text)
+        if end is None:
+            return replace(row, min_tight=False, max_tight=False)
+        return replace(
+            row,
+            min_bytes=cut_low(low),
+            max_bytes=end,
+            min_tight=row.min_tight and len(low) <= LONGEST,
+            max_tight=row.max_tight and len(high) <= LONGEST,
+        )
 
     def _whole(self, row: PageRow, low: int, high: int) -> PageRow:
         if self.stated.physical.annotation in {"Timestamp", "Time"}:

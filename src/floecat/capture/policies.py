@@ -44,6 +44,8 @@ def _wanted(
         field_id=column.source_id,
         file_paths=column.file_paths or (column.path,),
         has_default=column.has_default,
+        repeated=column.repeated,
+        partition_names=column.partition_names,
         ndv=sketches and (said.ndv if chosen and said else True),
         quantiles=sketches and (said.quantiles if chosen and said else True),
         frequent_items=sketches and (said.frequent_items if chosen and said else True),

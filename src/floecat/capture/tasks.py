@@ -27,7 +27,6 @@ from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
 from floecat.clock import utc_now
 from floecat.connectors.spi.access import FileAccess
-from floecat.connectors.spi.emitter import StatsProtoEmitter
 from floecat.storage.blobs.opening import BlobConfig, open_blob_store
 from floecat.storage.blobs.port import BlobStore
 
@@ -144,14 +143,6 @@ class _Run:
                 retryable=failure.retryable,
             )
         )
-        if allowed:
-            stats = StatsProtoEmitter("", 0).file(planned.file).file
-            stats.ClearField("columns")
-            stats.failure = failure.reason
-            self._result.part.files.append(
-                SegmentFile(stats=stats, shape=self._shape(CoverageShape()))
-            )
-            self._rows.append({})
 
     def _shape(self, shape: CoverageShape) -> int:
         key = shape.SerializeToString(deterministic=True)

@@ -136,6 +136,7 @@ class CaptureRuns:
         else:
             policy.CopyFrom(self.settings.get(caller.account_id).settings.capture_policy)
         _narrow(policy, request.scope.columns or connector.source.columns)
+        check_sampling(policy)
         return policy
 
 
@@ -152,6 +153,17 @@ def _request_key(caller: Caller, request: RunRequest) -> RequestKey | None:
     name = hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest()
     content = request.SerializeToString(deterministic=True)
     return RequestKey(caller.account_id, name, hashlib.sha256(content).digest())
+
+
+def check_sampling(policy: CapturePolicy) -> None:
+    """Refuse a share of the row groups that isn't one."""
+    share = policy.sampling.row_group_fraction
+    if policy.HasField("sampling") and not 0 < share <= 1:
+        raise InvalidArgumentError(
+            f"{share:g} isn't a share of the row groups: give one above 0 and at most 1, or leave "
+            "sampling out",
+            field="capture_policy.sampling.row_group_fraction",
+        )
 
 
 def check_scope(scope: CaptureScope, mode: messages.CaptureMode.ValueType) -> None:

@@ -11,8 +11,6 @@ from typing import Final
 from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import (
-    CAO_COLUMN_STATS,
-    CAO_TABLE_STATS,
     FES_FAILED_ALLOWED,
     FileExecutionResult,
     FileGroup,
@@ -112,11 +110,13 @@ class SnapshotCapture:
     def _records(
         self, records: SnapshotRecords, index: ScanIndexFile
     ) -> Iterator[TargetStatsRecord]:
-        wanted = set(self._plan.policy.outputs)
-        if not wanted or CAO_TABLE_STATS in wanted:
-            yield records.table(self._totals.result())
-        if not wanted or CAO_COLUMN_STATS in wanted:
-            yield from records.columns(SnapshotMerge(index, self._opened.open).columns())
+        # Whatever was read now, all that is known is told: a capture takes nothing away.
+        yield records.table(self._totals.result())
+        there = {column.column_id for column in self._plan.column_ids}
+        merged = SnapshotMerge(index, self._opened.open).columns()
+        yield from records.columns(
+            column for column in merged if not there or column.coverage.column_id in there
+        )
 
     def _add(
         self,

@@ -26,8 +26,7 @@ class Reuse:
         if found is None:
             return False
         missing = self._missing(self._keys(found))
-        if len(missing) == len(self._wanted) and self._wanted:
-            return False
+        # Also of a file that is read whole again: other outputs of it stay known.
         planned.reused_from.extend(found.segments)
         planned.index_part, planned.index_row = found.part, found.row
         planned.column_ids.extend(missing)
@@ -59,10 +58,12 @@ class Reuse:
 
 
 def _has(wanted: WantedColumn, columns: Mapping[int, ColumnCoverage]) -> bool:
-    """Whether everything that is wanted of a column was learnt."""
+    """Whether everything that is wanted of a column was learnt, of the type that it has now."""
     known = columns.get(wanted.column_id)
     return (
         known is not None
+        and known.from_file
+        and known.logical_type == wanted.coverage.logical_type
         and (not wanted.ndv or (known.ndv and known.hashed_as == wanted.hashed_as))
         and (not wanted.quantiles or known.quantiles)
         and (not wanted.frequent_items or known.frequent_items)

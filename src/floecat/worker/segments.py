@@ -69,7 +69,7 @@ class SegmentFileGroupCapture:
             failed = failed or any(file.state == FES_FAILED for file in result.results)
             add_result(manifest, result)
             yield FileGroupResultChunk(files=result.results)
-        if not failed:
+        if not failed and manifest.parts:
             work.step("merging", parts=len(manifest.parts))
             yield FileGroupResultChunk(segments=[finish_segment(self._blobs, manifest)])
 
@@ -121,7 +121,9 @@ def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
 
 
 def add_result(manifest: SegmentManifest, result: TaskResult) -> None:
-    """Take in what a task left behind."""
+    """Take in what a task left behind: nothing, if none of its files could be read."""
+    if not result.part.files:
+        return
     shapes = [shape.SerializeToString(deterministic=True) for shape in result.shapes]
     numbers = number_shapes(manifest, shapes)
     part = manifest.parts.add()

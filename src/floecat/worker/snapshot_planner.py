@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SnapshotPlan
 from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
@@ -17,6 +18,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import PLAN_SNAPSHOT, Reconcile
 from floecat.artifacts.coverage import CoverageHash
 from floecat.artifacts.index.covered import CoveredFiles
 from floecat.capture.policies import file_policy
+from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.records import ScanBundle
 from floecat.storage.blobs.port import BlobStore
 from floecat.worker.captures import column_scope
@@ -162,6 +164,12 @@ class SnapshotPlanMessages:
         for group in grouped(self._listed.files, self._listed.sums, self._limits):
             yield PlanSnapshotChunk(groups=[group])
 
+    def _columns(self) -> Iterator[ColumnId]:
+        """The columns of the snapshot's own schema: others that files still have are gone."""
+        numbers = {tuple(column.path): column.column_id for column in self._given.column_ids}
+        for column in ColumnScope((), numbers).selected(self._bundle.columns):
+            yield ColumnId(path=column.column.path, column_id=column.column_id)
+
     def _header(self) -> SnapshotPlan:
         return SnapshotPlan(
             plan_id=self.plan_id,
@@ -169,7 +177,7 @@ class SnapshotPlanMessages:
             snapshot_id=self._given.snapshot.snapshot_id,
             policy=self._given.capture_policy,
             schema_json=self._bundle.schema_json,
-            column_ids=self._given.column_ids,
+            column_ids=self._columns(),
             files_total=self._listed.files_total,
             coverage_sha256=self._listed.coverage_sha256,
             base_index=self._given.covered_index if self._given.covered_index.uri else None,

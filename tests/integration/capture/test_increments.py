@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyiceberg.table import Table
+from pyiceberg.types import DoubleType
 from tests.support.lake import Lake, connected, create_connector, mirroring, worker_of
 from tests.support.runs import ended_run
 
@@ -23,15 +24,23 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
 )
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.connector.connector_pb2 import Connector
-from ai.floedb.floecat.execution.capture_pb2 import DCS_EXPLICIT, CapturePolicy
+from ai.floedb.floecat.execution.capture_pb2 import (
+    CAO_FILE_STATS,
+    CAO_PAGE_INDEX,
+    CAO_TABLE_STATS,
+    DCS_EXPLICIT,
+    CapturePolicy,
+)
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.statistics.statistics_pb2 import (
+    STK_COLUMN,
     STK_FILE,
     ColumnStatsTarget,
     StatsTarget,
     TableStatsTarget,
 )
 from floecat.client.names import parse_relation
+from floecat.errors import InvalidArgumentError
 
 SOAK = bool(os.environ.get("SOAK"))
 FILES = 2000 if SOAK else 30
@@ -229,3 +238,78 @@ def test_an_old_snapshot_is_captured_from_what_is_known(captured: Captured) -> N
     captured.show_data(hidden)
     assert job.state == messages.RJS_SUCCEEDED, job
     assert not job.degraded, job
+
+
+def test_files_that_may_fail_are_unknown(captured: Captured) -> None:
+    captured.append(4)
+    data = captured.lake.folder / "data" / "sales" / "orders" / "data"
+    broken = min(data.iterdir())
+    content = broken.read_bytes()
+    broken.write_bytes(content[:-4] + b"XXXX")
+    job = captured.capture(CapturePolicy(allow_failed_files=True))
+    assert (job.counters.files_completed, job.counters.files_failed) == (3, 1)
+    failed = [record for record in captured.files() if record.file.failure]
+    assert [record.file.identity.file_path.endswith(broken.name) for record in failed] == [True]
+    assert "can't be read as parquet" in failed[0].file.failure
+    broken.write_bytes(content)
+    captured.append(1)
+    again = captured.capture(CapturePolicy(allow_failed_files=True))
+    assert (again.counters.files_completed, again.counters.files_reused) == (2, 3)
+    assert not any(record.file.failure for record in captured.files())
+
+
+def test_a_narrower_capture_takes_nothing_away(captured: Captured) -> None:
+    captured.append(3)
+    captured.capture()
+    captured.append(1)
+    index = CapturePolicy(outputs=[CAO_PAGE_INDEX])
+    second = captured.capture(index)
+    assert (second.counters.files_completed, second.counters.files_reused) == (1, 3)
+    assert captured.row_count() == 4 * ROWS
+    ids = captured.column(1)
+    assert (ids.min, ids.max, ids.value_count) == ("0", str(4 * ROWS - 1), 4 * ROWS)
+    captured.append(1)
+    third = captured.capture()  # everything of the new file, and what the second left out
+    assert (third.counters.files_completed, third.counters.files_reused) == (2, 3)
+    assert captured.column(1).ndv.exact == 5 * ROWS
+    captured.append(1)
+    fourth = captured.capture(index)
+    assert (fourth.counters.files_completed, fourth.counters.files_reused) == (1, 5)
+
+
+def test_a_column_of_another_type_is_read_again(captured: Captured) -> None:
+    schema = pa.schema([("f", pa.float32())])
+    table = captured.lake.catalog.create_table("sales.floats", schema)
+    table.append(pa.table({"f": [0.1, 0.3]}, schema))
+    footers = CapturePolicy(outputs=[CAO_TABLE_STATS, CAO_FILE_STATS])
+    captured.capture(footers)
+    with table.update_schema() as update:
+        update.update_column("f", DoubleType())
+    table.append(pa.table({"f": pa.array([0.2], pa.float64())}))
+    captured.capture(footers)
+    name = parse_relation("lake.sales.floats")
+    found = captured.clients.directory.ResolveTable(ResolveTableRequest(name=name)).resource_id
+    target = StatsTarget(column=ColumnStatsTarget(column_id=1))
+    request = GetTargetStatsRequest(table_id=found, target=target)
+    stats = captured.clients.statistics.GetTargetStats(request).record.scalar
+    assert (stats.min, stats.max) == ("0.10000000149011612", "0.30000001192092896")
+
+
+@pytest.mark.parametrize("share", [0.0, -1.0, 2.0, float("nan")])
+def test_a_share_that_is_none_is_refused(captured: Captured, share: float) -> None:
+    policy = CapturePolicy()
+    policy.sampling.row_group_fraction = share
+    with pytest.raises(InvalidArgumentError, match="above 0 and at most 1"):
+        captured.capture(policy)
+
+
+def test_a_dropped_column_is_gone(captured: Captured) -> None:
+    captured.append(2)
+    captured.capture()
+    with captured.table.update_schema() as update:
+        update.delete_column("name")
+    captured.table.append(rows(9).drop_columns("name"))
+    captured.capture()
+    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_COLUMN])
+    records = captured.clients.statistics.ListTargetStats(request).records
+    assert [record.scalar.display_name for record in records] == ["id"]

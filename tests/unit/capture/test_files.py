@@ -1,5 +1,6 @@
 """Files as they come: nested, renamed, promoted, partitioned, sampled, damaged, hostile."""
 
+import base64
 import random
 import subprocess
 import sys
@@ -146,13 +147,22 @@ def test_a_column_that_is_partitioned_by_has_one_value(tmp_path: Path) -> None:
     )
     plan.file.partition_values.add(name="none", type=to_message(STRING))
     policy = FilePolicy(
-        columns=(column(("day",), LogicalType(Kind.DATE)), column(("none",), STRING, 2))
+        columns=(
+            column(("day",), LogicalType(Kind.DATE), partition_names=("day",)),
+            column(("none",), STRING, 2, partition_names=("none",)),
+            # Of the same name as a field that is something else than the column.
+            column(("none",), STRING, 3),
+            # Partitioned by, but nobody can tell the value.
+            column(("odd",), STRING, 4, partition_names=("odd",), has_default=True),
+        )
     )
     found = capture_file(access_to(tmp_path), plan, policy)
     day, none = scalar_of(found, 1), scalar_of(found, 2)
     assert (day.min, day.max, day.ndv.exact, day.null_count) == ("2024-02-29", "2024-02-29", 1, 0)
     assert day.frequent_items[0].count_estimate == 10
     assert (none.null_count, none.ndv.exact) == (10, 0)
+    assert scalar_of(found, 3).null_count == 10
+    assert 4 not in found.rows
 
 
 def test_promoted_columns_are_hashed_as_what_they_are_now(tmp_path: Path) -> None:
@@ -170,6 +180,76 @@ def test_a_float_in_a_double_column(tmp_path: Path) -> None:
     file = written(tmp_path, pa.table({"c": pa.array([0.1, 2.5], pa.float32())}))
     stats = scalar_of(capture(file, column(("c",), LogicalType(Kind.DOUBLE))), 1)
     assert (stats.min, stats.max) == ("0.10000000149011612", "2.5")
+
+
+@pytest.mark.parametrize("stored", [pa.int32(), pa.int64()])
+@pytest.mark.parametrize("sketches", [True, False])
+def test_whole_numbers_in_a_decimal_column(
+    stored: pa.DataType, sketches: bool, tmp_path: Path
+) -> None:
+    file = written(tmp_path, pa.table({"c": pa.array([500, 700, 500], stored)}))
+    wide = column(("c",), LogicalType(Kind.DECIMAL, precision=12, scale=2))
+    if not sketches:
+        wide = replace(wide, ndv=False, quantiles=False, frequent_items=False)
+    stats = scalar_of(capture(file, wide), 1)
+    assert (stats.min, stats.max) == ("500", "700")
+    if sketches:
+        assert [item.value for item in stats.frequent_items] == ["500", "700"]
+
+
+@pytest.mark.parametrize("sketches", [True, False])
+def test_days_in_a_timestamp_column(sketches: bool, tmp_path: Path) -> None:
+    days = pa.array([19782, 0], pa.int32()).cast(pa.date32())
+    file = written(tmp_path, pa.table({"c": days}), write_page_index=True)
+    wide = column(("c",), LogicalType(Kind.TIMESTAMP))
+    if not sketches:
+        wide = replace(wide, ndv=False, quantiles=False, frequent_items=False)
+    found = capture(file, wide)
+    stats = scalar_of(found, 1)
+    assert (stats.min, stats.max) == ("1970-01-01T00:00:00", "2024-02-29T00:00:00")
+    pages = [row for row in found.pages if row.row_group is not None]
+    assert {(row.min_int, row.max_int) for row in pages} == {(0, 19782 * 86_400_000_000)}
+
+
+@pytest.mark.parametrize("sketches", [True, False])
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a" * 100_000, "b" * 100_000],
+        ["\U0010ffff" * 5000, "x"],
+        ["ß" * 5000, "日" * 5000],
+    ],
+    ids=["long", "highest", "wide"],
+)
+def test_long_texts_are_cut_and_still_bound(
+    sketches: bool, values: list[str], tmp_path: Path
+) -> None:
+    file = written(tmp_path, pa.table({"c": values}), write_page_index=True)
+    found = captured(file, sketches=sketches)
+    stats = scalar_of(found, 1)
+    assert len(stats.min.encode()) <= 512
+    assert stats.min <= min(values)
+    if stats.HasField("max"):
+        assert len(stats.max.encode()) <= 520
+        assert stats.max >= max(values)
+        assert not stats.max_tight
+    assert not any(row.values for row in found.pages)
+    assert all(len(row.max_bytes or b"") <= 520 for row in found.pages)
+    assert all(len(item.value) <= 512 for item in stats.frequent_items)
+
+
+def test_long_bytes_are_cut_and_still_bound(tmp_path: Path) -> None:
+    values = [b"\xff" * 2000, b"\x00" * 2000, b"\xfe" + b"\xff" * 2000]
+    file = written(tmp_path, pa.table({"c": pa.array(values, pa.binary())}))
+    stats = scalar_of(captured(file), 1)
+    assert stats.min == base64.b64encode(b"\x00" * 512).decode()
+    assert not stats.HasField("max")  # nothing shorter is above it
+
+
+def test_leaves_that_came_later_inside_lists_are_unknown(tmp_path: Path) -> None:
+    file = written(tmp_path, pa.table({"l": [[{"q": 1}, {"q": 2}]]}))
+    found = capture(file, column(("l", "element", "w"), repeated=True))
+    assert found.rows == {}
 
 
 def test_another_type_than_the_schemas_is_told(tmp_path: Path) -> None:
@@ -216,6 +296,8 @@ def test_a_sample_says_that_it_is_one(tmp_path: Path) -> None:
     assert stats.ndv.approx.estimate == 10_000  # all that were seen are different
     assert stats.ndv.approx.lower_bound == 3000
     assert found.shape.sampling == sampling
+    item = next(iter(stats.frequent_items), None)
+    assert item is None or item.count_upper_bound >= 7000  # any row that wasn't seen could have it
     again = capture(file, column(("a",)), sampling=sampling)
     assert again.rows[1].theta == found.rows[1].theta
 

@@ -35,5 +35,7 @@ def _detail(shape: CoverageShape, column: ColumnCoverage) -> tuple[bool, int]:
 
 
 def _has_another_type(newer: ColumnCoverage, held: ColumnCoverage) -> bool:
-    """Whether values are hashed as something else now; what wasn't hashed doesn't say."""
+    """Whether the type is another now, or hashed as another; what wasn't hashed doesn't say."""
+    if newer.logical_type != held.logical_type:
+        return True
     return bool(newer.hashed_as) and newer.hashed_as != held.hashed_as

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from floecat.artifacts.columns import ColumnRow
 from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.cutting import LONGEST
 from floecat.capture.learning.sketching import Sketching
 from floecat.types.bounds import Bound, lower_bound, upper_bound
 from floecat.types.encoding import ValueEncoders
@@ -46,6 +47,11 @@ class Learning(ABC):
         """The least and the greatest value; None when there is none to order."""
 
     @property
+    def _ends_are_values(self) -> tuple[bool, bool]:
+        """Whether some row has the least value, and some the greatest, exactly so."""
+        return True, True
+
+    @property
     def _nans(self) -> int | None:
         """How many values are NaN; None for types that have none."""
         return None
@@ -62,7 +68,9 @@ class Learning(ABC):
         if kept is None:
             return None
         texts = {self._text(value) for value in kept}
-        return None if None in texts else sorted(text for text in texts if text is not None)
+        if None in texts or any(len(text or "") > LONGEST for text in texts):
+            return None
+        return sorted(text for text in texts if text is not None)
 
     def _text(self, value: Any) -> str | None:
         """The canonical string of a value; None when it has none."""
@@ -74,6 +82,7 @@ class Learning(ABC):
     def row(self) -> ColumnRow:
         """What was learnt."""
         low, high = self._bounds()
+        exact = self._ends_are_values
         sketching = self.sketching
         frequencies = sketching.frequencies
         return ColumnRow(
@@ -82,8 +91,8 @@ class Learning(ABC):
             nan_count=self._nans,
             minimum=None if low is None else low.encoded,
             maximum=None if high is None else high.encoded,
-            minimum_tight=low is not None and low.is_tight,
-            maximum_tight=high is not None and high.is_tight,
+            minimum_tight=low is not None and low.is_tight and exact[0],
+            maximum_tight=high is not None and high.is_tight and exact[1],
             width_bytes=self._width,
             rows_seen=self._values,
             theta=None if sketching.theta is None else sketching.theta.to_bytes(),
@@ -106,6 +115,8 @@ def _present(array: pa.Array) -> pa.Array:
 
 
 def _bound(make: Any, column: WantedColumn, value: object) -> Bound | None:
+    if value is None:
+        return None
     try:
         found: Bound | None = make(column.logical_type, value)
     except InvalidValueError:

@@ -53,6 +53,10 @@ class NumberForm:
     def numbers(self, array: pa.Array) -> Integers | None:
         """The numbers of an array without nulls; None if there are decimals too long for it."""
         kind = array.type
+        if self.logical.kind is Kind.DECIMAL and kinds.is_integer(kind):
+            # A column that was made wider: whole numbers have no scale of their own.
+            array = array.cast(pa.decimal128(_MAX_PRECISION, 0))
+            kind = array.type
         if kinds.is_decimal(kind):
             return self._unscaled(array)
         if kinds.is_boolean(kind):
@@ -108,6 +112,8 @@ class NumberForm:
     def long_decimals(self, array: pa.Array) -> dict[int, int]:
         """Unscaled values and how often each is there, when they don't fit a word."""
         scale = self.logical.scale or 0
+        if kinds.is_integer(array.type):
+            array = array.cast(pa.decimal128(_MAX_PRECISION, 0))
         counted = pc.value_counts(_rescaled(array, scale))
         return {
             int(entry["values"].scaleb(scale, _ALL_DIGITS)): entry["counts"]

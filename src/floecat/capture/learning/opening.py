@@ -11,12 +11,15 @@ from floecat.capture.learning.whole import WholeNumbers
 from floecat.types.kinds import Kind
 
 
-def learning_of(column: WantedColumn, file_type: pa.DataType) -> Learning:
-    """The way that suits a column whose values have some Arrow type in the file."""
+def learning_of(column: WantedColumn, file_type: pa.DataType, *, is_cut: bool = False) -> Learning:
+    """The way that suits a column whose values have some Arrow type in the file.
+
+    `is_cut`: values may have been cut off downwards to that type's unit when they were read.
+    """
     kind = column.logical_type.kind
     form = number_form(column, file_type)
     if form is not None:
-        return WholeNumbers(column, form)
+        return WholeNumbers(column, form, is_cut=is_cut)
     if kind in {Kind.FLOAT, Kind.DOUBLE}:
         return FloatingPoint(column)
     if kind in KINDS:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floecat.capture.columns import WantedColumn
+from floecat.capture.learning.cutting import LONGEST
 from floecat.sketches.frequencies import FrequencySketch
 from floecat.sketches.murmur import Words
 from floecat.sketches.quantiles import QuantileSketch
@@ -77,9 +78,13 @@ class Sketching(Generic[V]):
             self._add_frequent(item for item in count_those(full[buckets]) if item[1] > limit)
 
     def _add_frequent(self, counted: Iterable[tuple[str, int]]) -> None:
-        if self.frequencies is not None:
-            for text, count in counted:
+        if self.frequencies is None:
+            return
+        for text, count in counted:
+            if len(text) <= LONGEST:
                 self.frequencies.add(text, count)
+            else:  # nobody wants to see it; but no value is to seem less frequent than it is
+                self.frequency_error += count
 
     def keep(self, values: Collection[V] | None) -> None:
         """Distinct values of a batch, as long as there are few in all; None when there are many."""

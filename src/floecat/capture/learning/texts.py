@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from floecat.capture.columns import WantedColumn
 from floecat.capture.learning.base import Learning
+from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
 from floecat.capture.learning.numbers import WrongTypeError
 from floecat.capture.learning.sketching import SMALL
 from floecat.sketches.hashing import hash_bytes
@@ -102,9 +103,15 @@ class Texts(Learning):
     def _ends(self) -> tuple[object, object] | None:
         if self._low is None or self._high is None:
             return None
-        if self.column.logical_type.kind is Kind.STRING:
-            return _decoded(self._low), _decoded(self._high)
-        return self._low, self._high
+        is_text = self.column.logical_type.kind is Kind.STRING
+        low, high = cut_low(self._low), cut_high(self._high, is_text=is_text)
+        return (_decoded(low), _decoded(high)) if is_text else (low, high)
+
+    @property
+    @override
+    def _ends_are_values(self) -> tuple[bool, bool]:
+        low, high = self._low or b"", self._high or b""
+        return len(low) <= LONGEST, len(high) <= LONGEST
 
     @property
     @override
@@ -112,9 +119,9 @@ class Texts(Learning):
         return self._bytes
 
 
-def _decoded(value: bytes) -> object:
+def _decoded(value: bytes | None) -> object:
     """Text; or, when it isn't UTF-8, what has no canonical string and so makes no bound."""
     try:
-        return value.decode()
+        return None if value is None else value.decode()
     except UnicodeDecodeError:
         return value

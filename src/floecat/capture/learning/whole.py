@@ -21,9 +21,10 @@ _CLOSE: Final = 4096
 class WholeNumbers(Learning):
     """Learns of whole numbers, dates, times and decimals."""
 
-    def __init__(self, column: WantedColumn, form: NumberForm) -> None:
+    def __init__(self, column: WantedColumn, form: NumberForm, *, is_cut: bool = False) -> None:
         super().__init__(column, has_ranks=form.has_ranks)
         self._form = form
+        self._is_cut = is_cut
         self._low: int | None = None
         self._high: int | None = None
 
@@ -98,7 +99,12 @@ class WholeNumbers(Learning):
     def _ends(self) -> tuple[object, object] | None:
         if self._low is None or self._high is None:
             return None
-        return self._form.value(self._low), self._form.value(self._high)
+        return self._form.value(self._low), self._form.value(self._high + self._is_cut)
+
+    @property
+    @override
+    def _ends_are_values(self) -> tuple[bool, bool]:
+        return not self._is_cut, not self._is_cut
 
     @property
     @override

@@ -14,6 +14,7 @@ from floecat.types.kinds import Kind
 
 _UNITS: Final = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 _STRUCTS: Final = {"INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d", "BOOLEAN": "<?"}
+_DAY_MICROS: Final = 86_400_000_000
 _FLOATS: Final = frozenset({"FLOAT", "DOUBLE"})
 _BYTES: Final = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
 _FLOAT_KINDS: Final = frozenset({Kind.FLOAT, Kind.DOUBLE})
@@ -31,8 +32,8 @@ class Physical:
     annotation: str
     """Parquet's logical type."""
     unit: str
-    scale_up: int
-    """What unscaled decimals are multiplied with to have the column's scale."""
+    factor: int
+    """What stored numbers are multiplied with: digits of decimals, or days that are times now."""
     unsigned_bits: int
 
     @classmethod
@@ -50,7 +51,7 @@ class Physical:
         if self.kind in _FLOAT_KINDS:
             return self.stored in _FLOATS
         if self.kind is Kind.DECIMAL:
-            return self.annotation == "Decimal" and self.scale_up > 0
+            return self.annotation == "Decimal" and self.factor > 0
         if self.kind in _TEXT_KINDS:
             return self.stored in _BYTES and self.annotation != "Decimal"
         return self.stored in {"INT32", "INT64", "BOOLEAN"} and self.annotation != "Decimal"
@@ -63,7 +64,7 @@ class Physical:
         if form is None:
             if self.kind is not Kind.DECIMAL:
                 return content
-            return int.from_bytes(content, "big", signed=True) * self.scale_up
+            return int.from_bytes(content, "big", signed=True) * self.factor
         if len(content) != struct.calcsize(form):
             return None
         value = struct.unpack(form, content)[0]
@@ -74,19 +75,25 @@ class Physical:
     def _whole(self, number: int) -> int:
         if self.unsigned_bits and number < 0:
             number += 1 << self.unsigned_bits
-        return number * self.scale_up if self.kind is Kind.DECIMAL else number
+        return number * self.factor
 
 
 @lru_cache(maxsize=1024)
 def _physical(kind: Kind, scale: int, stored: str, annotation: str) -> Physical:
     """Remembered: files of a table have the same columns, over and over."""
     said = json.loads(annotation)
-    up = scale - int(said.get("scale", 0))
+    kind_said = str(said.get("Type", "None"))
+    factor = 1
+    if kind is Kind.DECIMAL:
+        up = scale - int(said.get("scale", 0))
+        factor = 10**up if up >= 0 else 0
+    elif kind_said == "Date" and kind in {Kind.TIMESTAMP, Kind.TIMESTAMPTZ}:
+        factor = _DAY_MICROS
     return Physical(
         kind,
         stored,
-        str(said.get("Type", "None")),
+        kind_said,
         _UNITS.get(said.get("timeUnit", ""), "us"),
-        10**up if up >= 0 else 0,
+        factor,
         int(said.get("bitWidth", 0)) if said.get("isSigned") is False else 0,
     )

@@ -1,7 +1,7 @@
 """A table's schema: its leaves, by the names people use and by those that files use."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,7 +65,16 @@ def read_schema(metadata: Metadata, table: str) -> DeltaSchema:
         raise BrokenTableError(f"{table}: {error.message}") from error
     except UNREADABLE as error:
         raise BrokenTableError(f"the schema of {table} can't be read") from error
+    columns = tuple(_partitioned(column, metadata.partition_columns) for column in columns)
     return DeltaSchema(columns, tuple(walk.fields), _partitions(metadata, columns, table))
+
+
+def _partitioned(column: DeltaColumn, names: Collection[str]) -> DeltaColumn:
+    """Files leave partition columns out; where the log isn't clear about one, it isn't NULL."""
+    if column.source.path not in {(name,) for name in names}:
+        return column
+    name = column.source.name
+    return replace(column, source=replace(column.source, partition_names=(name,), has_default=True))
 
 
 def _partitions(
@@ -151,7 +160,7 @@ class _Walk:
 
 
 def _without_statistics(leaf: DeltaColumn) -> DeltaColumn:
-    return replace(leaf, has_statistics=False)
+    return replace(leaf, has_statistics=False, source=replace(leaf.source, repeated=True))
 
 
 def _was_float(field: Mapping[str, Any]) -> bool:

@@ -52,7 +52,7 @@ class Planning:
         return ScanBundle(
             snapshot_id=snapshot.snapshot_id,
             schema_json=schema_json(schema),
-            columns=named((leaf.column for leaf in leaves), self.metadata.properties),
+            columns=named((leaf.column for leaf in leaves), self.metadata),
             delete_files=tuple(deletes.files),
             data_files=_DataFiles(
                 planning=self,

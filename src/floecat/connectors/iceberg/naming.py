@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from floecat.connectors.iceberg.metadata import TableMetadata
 from floecat.connectors.spi.columns import ColumnPath, SourceColumn
 
 PROPERTY: Final = "schema.name-mapping.default"
@@ -25,13 +26,22 @@ def read_mapping(properties: Mapping[str, str]) -> dict[int, tuple[ColumnPath, .
         return {}
 
 
-def named(
-    columns: Iterable[SourceColumn], properties: Mapping[str, str]
-) -> tuple[SourceColumn, ...]:
-    """Columns with the names that a table's mapping gives them in files without ids."""
-    mapping = read_mapping(properties)
+def named(columns: Iterable[SourceColumn], metadata: TableMetadata) -> tuple[SourceColumn, ...]:
+    """Columns with the names that they have in files without ids, and as partition fields."""
+    mapping = read_mapping(metadata.properties)
+    fields = [field for spec in metadata.specs.values() for field in spec.fields]
     return tuple(
-        replace(column, file_paths=mapping.get(column.source_id or 0, ())) if mapping else column
+        replace(
+            column,
+            file_paths=mapping.get(column.source_id or 0, ()),
+            partition_names=tuple(
+                dict.fromkeys(
+                    field.name
+                    for field in fields
+                    if field.transform == "identity" and field.source_id == column.source_id
+                )
+            ),
+        )
         for column in columns
     )
 

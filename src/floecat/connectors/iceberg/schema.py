@@ -131,6 +131,7 @@ def _leaf(kind: object, field_id: int, place: _Place) -> Leaf:
         required=place.required,
         source_type=str(kind),
         has_default=place.has_default,
+        repeated=place.repeated,
     )
     return Leaf(column, find_primitive(str(kind)), place.repeated)
 

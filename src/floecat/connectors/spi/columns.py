@@ -26,6 +26,10 @@ class SourceColumn:
     """The names that data files without ids may have it under; empty means its own path."""
     has_default: bool = False
     """Whether it reads as something else than NULL from files that don't have it."""
+    repeated: bool = False
+    """Inside a list or map: a row may have any number of its values."""
+    partition_names: tuple[str, ...] = ()
+    """Partition fields that are the column itself: files may leave it out, and say it there."""
 
     @property
     def name(self) -> str:

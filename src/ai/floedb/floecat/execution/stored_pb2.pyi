@@ -37,6 +37,7 @@ class ColumnCoverage(_message.Message):
     QUANTILES_FIELD_NUMBER: _builtins.int
     FREQUENT_ITEMS_FIELD_NUMBER: _builtins.int
     PAGE_INDEX_FIELD_NUMBER: _builtins.int
+    FROM_FILE_FIELD_NUMBER: _builtins.int
     column_id: _builtins.int
     name: _builtins.str
     """As the schema had it when the files were read."""
@@ -46,6 +47,8 @@ class ColumnCoverage(_message.Message):
     quantiles: _builtins.bool
     frequent_items: _builtins.bool
     page_index: _builtins.bool
+    from_file: _builtins.bool
+    """Counts and bounds are what the file has, not what the upstream's metadata says of it."""
     @_builtins.property
     def logical_type(self) -> _types_pb2.LogicalType: ...
     def __init__(
@@ -59,10 +62,11 @@ class ColumnCoverage(_message.Message):
         quantiles: _builtins.bool = ...,
         frequent_items: _builtins.bool = ...,
         page_index: _builtins.bool = ...,
+        from_file: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["logical_type", b"logical_type"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_id", b"column_id", "frequent_items", b"frequent_items", "hashed_as", b"hashed_as", "logical_type", b"logical_type", "name", b"name", "ndv", b"ndv", "page_index", b"page_index", "quantiles", b"quantiles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_id", b"column_id", "frequent_items", b"frequent_items", "from_file", b"from_file", "hashed_as", b"hashed_as", "logical_type", b"logical_type", "name", b"name", "ndv", b"ndv", "page_index", b"page_index", "quantiles", b"quantiles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
