@@ -11,7 +11,8 @@ from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import PlannedJob
 from floecat.errors import UnavailableError
-from floecat.reconciler.jobs import LeaseSelector, NewJob, Planned, Report, Succeeded
+from floecat.reconciler.jobs import LeasedJob, LeaseSelector, NewJob, Planned, Report, Succeeded
+from floecat.reconciler.states import SUCCEEDED
 from floecat.reconciler.store.durable import DurableReconcileJobStore
 from floecat.storage.blobs.memory import MemoryBlobStore
 from floecat.storage.kv.delegating import DelegatingKeyValueStore
@@ -71,21 +72,62 @@ class _Before(DelegatingKeyValueStore):
         self._kv.commit(operations)
 
 
-def test_what_a_child_did_while_its_parent_was_cancelled_isnt_lost() -> None:
-    clock = FakeClock()
-    kv = _Before(MemoryKeyValueStore(clock=clock))
-    store = DurableReconcileJobStore(kv, MemoryBlobStore(), clock=clock)
+@pytest.fixture
+def kv(clock: FakeClock) -> _Before:
+    return _Before(MemoryKeyValueStore(clock=clock))
+
+
+@pytest.fixture
+def store(kv: _Before, clock: FakeClock) -> DurableReconcileJobStore:
+    return DurableReconcileJobStore(kv, MemoryBlobStore(clock=clock), clock=clock)
+
+
+def leased(store: DurableReconcileJobStore) -> LeasedJob:
+    """The next job, whatever it is."""
+    kinds = tuple(messages.ReconcileJobKind.values()[1:])
+    found = store.lease(LeaseSelector(executor_id="w", kinds=kinds))
+    assert found is not None
+    return found
+
+
+def plan(
+    store: DurableReconcileJobStore, kind: "messages.ReconcileJobKind.ValueType", count: int
+) -> str:
+    """Let the next job have children of a kind; which job that is."""
+    parent = leased(store)
+    children, total = store.plans.write(str(kind), [PlannedJob(kind=kind)] * count)
+    store.settle(parent.lease, "planned", b"", Planned(children, total))
+    while store.expand(10):
+        pass
+    return parent.lease.job_id
+
+
+def test_what_ends_late_counts_though_its_tree_ends_at_the_same_moment(
+    kv: _Before, store: DurableReconcileJobStore
+) -> None:
     store.enqueue(NewJob(account_id="a", kind=messages.PLAN_CONNECTOR, task=b""))
-    selector = LeaseSelector(executor_id="w", kinds=tuple(messages.ReconcileJobKind.values()[1:]))
-    for kind, count in ((messages.PLAN_TABLE, 1), (messages.PLAN_SNAPSHOT, 40)):
-        parent = store.lease(selector)
-        assert parent is not None
-        plan, total = store.plans.write(str(kind), [PlannedJob(kind=kind)] * count)
-        store.settle(parent.lease, "planned", b"", Planned(plan, total))
-        while store.expand(10):
-            pass
-    child = store.lease(selector)
-    assert child is not None
+    root = plan(store, messages.PLAN_TABLE, 1)
+    plan(store, messages.PLAN_SNAPSHOT, 2)
+    snapshot = plan(store, messages.EXEC_FILE_GROUP, 1)
+    last, group = leased(store), leased(store)
+    store.cancel("a", snapshot, "somebody wanted it")
+    while store.spread_cancellations(10):
+        pass
+    kv.happening = lambda: store.settle(group.lease, "done", b"", Succeeded())
+    store.settle(last.lease, "done", b"", Succeeded())
+    ended = store.get("a", root)
+    assert ended.state == SUCCEEDED
+    counters = store.reading.sums(ended).counters
+    assert (counters.jobs_succeeded, counters.jobs_cancelled) == (2, 2)
+
+
+def test_what_a_child_did_while_its_parent_was_cancelled_isnt_lost(
+    kv: _Before, store: DurableReconcileJobStore
+) -> None:
+    store.enqueue(NewJob(account_id="a", kind=messages.PLAN_CONNECTOR, task=b""))
+    plan(store, messages.PLAN_TABLE, 1)
+    plan(store, messages.PLAN_SNAPSHOT, 40)
+    child = leased(store)
     done = Report(counters=ReconcileCounters(rows_processed=7))
     kv.happening = lambda: store.settle(child.lease, "done", b"", Succeeded(), done)
     table, root = child.job.ancestors

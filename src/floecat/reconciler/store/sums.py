@@ -23,11 +23,23 @@ _ENDS: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"
 
 def add_to_sums(tx: Transaction, child: StoredJob) -> JobSums:
     """Tell the parent what an ended child did, and everything below it; what that is."""
-    rows = keys.all_sums(child.account_id, child.job_id) if child.open_slices else []
-    tx.get_many(rows)  # children are still at it: what they add meanwhile must not be missed
+    if _may_change(child):
+        # What is added meanwhile must not be missed, so the rows are expected as they are here.
+        tx.get_many(keys.all_sums(child.account_id, child.job_id))
     done = ended(child, below(tx, child))
     add_to_row(tx, child, done)
     return done
+
+
+def _may_change(job: StoredJob) -> bool:
+    """Whether something below an ended job may still be at it.
+
+    That is so if children are, or if one didn't simply succeed: it may have left others behind.
+    """
+    tally = job.tally
+    return bool(
+        job.open_slices or tally.failed or tally.cancelled or tally.skipped or tally.degraded
+    )
 
 
 def add_to_row(tx: Transaction, child: StoredJob, done: JobSums) -> None:
