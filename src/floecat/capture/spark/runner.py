@@ -1,6 +1,7 @@
 """SparkCaptureRunner: a group of files as one Spark job, a task per partition."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
@@ -19,6 +20,7 @@ from floecat.errors import UnavailableError
 from floecat.storage.blobs.port import BlobStore
 
 _LOOK_SECONDS: Final = 0.25
+_END_SECONDS: Final = 3.0
 _UNKNOWN_PARALLELISM: Final = 8
 
 
@@ -68,6 +70,8 @@ class SparkCaptureRunner:
     def session(self) -> Any:
         """The session, started and found able to run captures."""
         session = self._sessions.get()
+        if self._sessions.is_lost:
+            raise self._gone()
         with self._checked:
             if not self._ready and not self._sessions.options.is_local:
                 require_packages(session)
@@ -85,12 +89,22 @@ class SparkCaptureRunner:
         try:
             return waiting.result()
         except Exception as error:
-            if self._sessions.is_lost:
-                # No JVM is started twice in a process: the worker has to end, and another begin.
-                self._lost()
-                raise UnavailableError("Spark ended in the middle of the capture") from error
+            if self._is_gone():
+                raise self._gone() from error
             reason = str(error).strip().partition("\n")[0] or repr(error)
             raise UnavailableError(f"Spark couldn't run the capture: {reason}") from error
+
+    def _is_gone(self) -> bool:
+        """Whether Spark has ended; a moment may pass between its last word and its end."""
+        until = time.monotonic() + _END_SECONDS
+        while not self._sessions.is_lost and time.monotonic() < until:
+            time.sleep(_LOOK_SECONDS)
+        return self._sessions.is_lost
+
+    def _gone(self) -> UnavailableError:
+        """No JVM is started twice in a process: the worker has to end, and another begin."""
+        self._lost()
+        return UnavailableError("Spark has ended; the worker that had it ends too")
 
     def _done(self, context: TaskContext) -> int:
         """By the parts that lie there: neither kind of session tells of a running job's tasks."""
