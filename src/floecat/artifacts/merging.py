@@ -1,6 +1,5 @@
 """Many rows of one column as one: counts add up, bounds widen, sketches unite."""
 
-from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
 from floecat.artifacts.columns import ColumnRow
 from floecat.connectors.spi.merging import MOST, ScalarMerge
 from floecat.sketches.frequencies import FrequencySketch
@@ -34,7 +33,7 @@ class ColumnMerge:
         self._rows += 1
         # Dictionaries of several files may share values, so only one file's count stands.
         self._dictionary_ndv = known.dictionary_ndv if self._rows == 1 else None
-        self._plain.add(_plain(known), None)
+        self._plain.add_plain(known)
         self._width = _sum(self._width, known.width_bytes)
         self._seen = _sum(self._seen, known.rows_seen)
         self._add_sketches(known)
@@ -78,14 +77,3 @@ class ColumnMerge:
 def _sum(total: int | None, part: int | None) -> int | None:
     return None if total is None or part is None else min(total + part, MOST)
 
-
-def _plain(row: ColumnRow) -> ScalarStats:
-    """What isn't a sketch, as merging statistics takes it."""
-    stats = ScalarStats(
-        value_count=row.value_count, null_count=row.null_count, nan_count=row.nan_count
-    )
-    if row.minimum is not None:
-        stats.min, stats.min_tight = row.minimum, row.minimum_tight
-    if row.maximum is not None:
-        stats.max, stats.max_tight = row.maximum, row.maximum_tight
-    return stats

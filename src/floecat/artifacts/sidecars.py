@@ -7,8 +7,7 @@ or bytes that order like the column does.
 """
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,8 +21,7 @@ FORMAT_VERSION: Final = 1
 _COMPRESSION: Final = "zstd"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRow:
+class PageRow(NamedTuple):
     """Bounds of a page, a row group or a file. None is unknown."""
 
     column_id: int
@@ -73,14 +71,13 @@ SCHEMA: Final = pa.schema(
         ("values", pa.list_(pa.string())),
     ]
 )
-_NAMES: Final = tuple(part.name for part in fields(PageRow))
 
 
 def write_sidecar(
     blobs: BlobStore, name: str, identity: FileIdentity, rows: Iterable[PageRow]
 ) -> BlobRef:
     """Write a source file's page bounds."""
-    columns = list(zip(*map(astuple, rows), strict=True)) or [()] * len(_NAMES)
+    columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
     arrays = [pa.array(columns[n], part.type) for n, part in enumerate(SCHEMA)]
     about = {
         "floecat.format": FORMAT,

@@ -35,16 +35,17 @@ class StatedColumn:
     @classmethod
     def of(cls, column: WantedColumn, leaf: FileLeaf, source: ParquetSource) -> "StatedColumn":
         """The leaf that has a column's values."""
-        stored = source.schema.column(leaf.number)
+        stored = source.schema.stored[leaf.number]
         return cls(column, leaf, source, Physical.of(column, stored))
 
+    @cached_property
     def footer(self) -> LeafFooter:
         """What the footer says of the whole file."""
         return self.source.statistics.leaf(self.leaf.number, self.physical.read)
 
     def row(self) -> ColumnRow | None:
         """Counts and bounds, if the footer has them all; None if the data has to be read."""
-        footer = self.footer()
+        footer = self.footer
         # The footer counts lists that are null or empty as values of what isn't in them.
         if self.leaf.repeated or footer.null_count is None:
             return None

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import ceil
 from typing import Final
@@ -12,7 +13,7 @@ import pyarrow as pa
 from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactCoverage
 from ai.floedb.floecat.catalog.stats_pb2 import FileTargetStats, PartitionValue
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SamplingPolicy
-from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
+from ai.floedb.floecat.execution.stored_pb2 import CoverageShape
 from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.sidecars import PageRow
 from floecat.capture.bounding import StatedColumn
@@ -43,6 +44,7 @@ class CapturedFile:
     """Without its columns."""
     rows: dict[int, ColumnRow] = field(default_factory=dict)
     shape: CoverageShape = field(default_factory=CoverageShape)
+    """What is known now. Shared with other files."""
     pages: list[PageRow] = field(default_factory=list)
     page_coverage: IndexArtifactCoverage | None = None
     bytes_read: int = 0
@@ -70,29 +72,28 @@ class _Capture:
         self._groups = range(len(source.statistics.row_counts))
         self._sampled = _sample(planned, policy.sampling, len(self._groups))
         wanted = set(planned.column_ids)
-        self._columns = [c for c in policy.columns if not wanted or c.column_id in wanted]
+        self._columns = policy.columns
+        if wanted:
+            self._columns = tuple(c for c in policy.columns if c.column_id in wanted)
         self._partition = {part.name: part for part in planned.file.partition_values}
-        self._stated_ndv = self._ndv_of_footer()
-        self._captured = CapturedFile(self._stats())
+        self._captured = CapturedFile(self._stats(), shape=self._shape())
 
     def run(self) -> CapturedFile:
         captured = self._captured
         for column in self._columns:
-            row, coverage = self._column(column)
-            captured.shape.columns.append(coverage)
+            row = self._column(column)
             if row is not None:
                 captured.rows[column.column_id] = row
-        if self._policy.sampling is not None and len(self._sampled) < len(self._groups):
-            captured.shape.sampling.CopyFrom(self._policy.sampling)
         self._add_page_coverage()
         captured.bytes_read = self._source.bytes_read
         return captured
 
-    def _ndv_of_footer(self) -> NdvProvider:
-        unsketched = [column for column in self._columns if not column.ndv]
-        found = {column.column_id: self._source.leaves.find(column) for column in unsketched}
-        leaves = {number: leaf.number for number, leaf in found.items() if leaf is not None}
-        return FilteringNdvProvider(ParquetNdvProvider(self._source.statistics, leaves), leaves)
+    def _shape(self) -> CoverageShape:
+        """What will be known of the file: of every column that is wanted, whether it has it or not."""
+        everything = _shape_of(self._columns)
+        if self._policy.sampling is None or len(self._sampled) == len(self._groups):
+            return everything
+        return CoverageShape(columns=everything.columns, sampling=self._policy.sampling)
 
     def _stats(self) -> FileTargetStats:
         stats = StatsProtoEmitter("", 0).file(self._planned.file).file
@@ -101,27 +102,38 @@ class _Capture:
         stats.ClearField("live_row_count")
         return stats
 
-    def _column(self, column: WantedColumn) -> tuple[ColumnRow | None, ColumnCoverage]:
-        leaf = self._source.leaves.find(column)
+    def _column(self, column: WantedColumn) -> ColumnRow | None:
+        leaf = self._source.schema.leaves.find(column)
         if leaf is None:
             return self._absent(column)
         stated = StatedColumn.of(column, leaf, self._source)
         learning = None
-        row = self._with_stated_ndv(column, stated.row())
+        row = self._with_stated_ndv(stated)
         if column.wants_data or row is None:
             is_cut = stated.physical.stored == "INT96"  # nanoseconds, read as microseconds
             learning = learning_of(column, leaf.arrow_type, is_cut=is_cut)
             row = self._learn(learning, leaf, row)
         if column.page_index:
             self._add_pages(stated, learning)
-        return row, column.coverage
+        return row
 
-    def _with_stated_ndv(self, column: WantedColumn, row: ColumnRow | None) -> ColumnRow | None:
-        """What the file's writer counted, for columns that nothing else is counted of."""
-        found = None if row is None else self._stated_ndv.find_ndv(column.column_id)
-        if row is None or found is None:
+    def _with_stated_ndv(self, stated: StatedColumn) -> ColumnRow | None:
+        """The footer's row, with what the writer counted: few do, and then little else is known."""
+        row = stated.row()
+        if row is None or stated.footer.distinct_count is None:
+            return row
+        found = self._stated_ndv.find_ndv(stated.column.column_id)
+        if found is None:
             return row
         return replace(row, dictionary_ndv=found.ndv.exact, rows_seen=found.ndv.rows_seen)
+
+    @cached_property
+    def _stated_ndv(self) -> NdvProvider:
+        """Of columns that nothing is counted of here."""
+        find = self._source.schema.leaves.find
+        found = {column.column_id: find(column) for column in self._columns if not column.ndv}
+        leaves = {number: leaf.number for number, leaf in found.items() if leaf is not None}
+        return FilteringNdvProvider(ParquetNdvProvider(self._source.statistics, leaves), leaves)
 
     def _learn(self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None) -> ColumnRow:
         groups = self._groups if stated is None else self._sampled
@@ -152,14 +164,14 @@ class _Capture:
         details = self._source.footer.row_groups
         return bool(groups) and all(details[group][leaf.number].only_dictionary for group in groups)
 
-    def _absent(self, column: WantedColumn) -> tuple[ColumnRow | None, ColumnCoverage]:
+    def _absent(self, column: WantedColumn) -> ColumnRow | None:
         """A column that the file doesn't have: partitioned by, or added later."""
         partition = self._partition_value(column)
         arrow_type = arrow_type_of(column.logical_type)
         learning = learning_of(column, arrow_type)
         if column.repeated or (partition is None and column.has_default):
             # How many values, or which other one than NULL, isn't known, and no reading would tell.
-            return None, column.coverage
+            return None
         value = None
         if partition is not None and partition.HasField("value"):
             value = _ENCODERS.decode_from_string(from_message(partition.type), partition.value)
@@ -167,7 +179,7 @@ class _Capture:
         for start in range(0, rows, _REPEATED_AT_ONCE):
             many = min(_REPEATED_AT_ONCE, rows - start)
             learning.add(pa.repeat(pa.scalar(value, arrow_type), many))
-        return learning.row(), column.coverage
+        return learning.row()
 
     def _partition_value(self, column: WantedColumn) -> PartitionValue | None:
         names = (name for name in column.partition_names if name in self._partition)
@@ -200,6 +212,12 @@ class _Capture:
         if coverage is not None:
             coverage.row_count = self._source.statistics.num_rows
             coverage.row_group_count = len(self._groups)
+
+
+@lru_cache(maxsize=64)
+def _shape_of(columns: tuple[WantedColumn, ...]) -> CoverageShape:
+    """Of columns that everything is read of. Files of a group share it: not to be changed."""
+    return CoverageShape(columns=[column.coverage for column in columns])
 
 
 def _sample(planned: PlannedFile, sampling: SamplingPolicy | None, groups: int) -> Sequence[int]:

@@ -1,7 +1,7 @@
 """The rows of a sidecar, from what a file says of its row groups and pages."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from floecat.artifacts.sidecars import PageRow
@@ -35,20 +35,22 @@ class PageRows:
             yield from self._pages(group, row_count)
 
     def _row_group(self, group: int, row_count: int) -> PageRow:
-        chunk = self.stated.source.statistics.chunks[group][self.stated.leaf.number]
-        read = self.stated.physical.read
-        low, high = read(chunk.low), read(chunk.high)
-        row = PageRow(
-            column_id=self.stated.column.column_id,
+        stated = self.stated
+        chunk = stated.source.statistics.chunks[group][stated.leaf.number]
+        low, high = stated.physical.read(chunk.low), stated.physical.read(chunk.high)
+        tight = (
+            stated.is_exact(low, [group], smaller=True),
+            stated.is_exact(high, [group], smaller=False),
+        )
+        return PageRow(
+            column_id=stated.column.column_id,
             row_group=group,
             first_row=self.first_rows[group],
             row_count=row_count,
-            null_count=None if self.stated.leaf.repeated else chunk.null_count,
+            null_count=None if stated.leaf.repeated else chunk.null_count,
             compressed_size=chunk.compressed_bytes,
-            min_tight=self.stated.is_exact(low, [group], smaller=True),
-            max_tight=self.stated.is_exact(high, [group], smaller=False),
+            **self._bounds(low, high, *tight),
         )
-        return self._bounded(row, low, high)
 
     def _pages(self, group: int, row_count: int) -> Iterator[PageRow]:
         details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]
@@ -80,7 +82,7 @@ class PageRows:
         if not bounds.null_pages[page]:
             read = self.stated.physical.read
             low, high = read(bounds.minimums[page]), read(bounds.maximums[page])
-        row = PageRow(
+        return PageRow(
             column_id=self.stated.column.column_id,
             row_group=group,
             page=page,
@@ -91,49 +93,54 @@ class PageRows:
             offset=places.offsets[page],
             compressed_size=places.sizes[page],
             boundary_order=bounds.boundary_order,
-            min_tight=not isinstance(low, bytes) or len(low) < _CUT_FROM,
-            max_tight=not isinstance(high, bytes) or len(high) < _CUT_FROM,
+            **self._bounds(low, high, _is_whole(low), _is_whole(high)),
         )
-        return self._bounded(row, low, high)
 
     def _nulls(self, bounds: PageBounds, page: int) -> int | None:
         known = bounds.null_counts is not None and not self.stated.leaf.repeated
         return bounds.null_counts[page] if known and bounds.null_counts is not None else None
 
-    def _bounded(self, row: PageRow, low: Any, high: Any) -> PageRow:
-        """With typed bounds, if both are known; a row with one of them bounds nothing."""
+    def _bounds(self, low: Any, high: Any, low_tight: bool, high_tight: bool) -> "_Fields":
+        """A row's typed bounds, if both are known; a row with one of them bounds nothing."""
         if low is None or high is None or low > high:
-            return replace(row, min_tight=False, max_tight=False)
+            return {}
+        tight: _Fields = {"min_tight": low_tight, "max_tight": high_tight}
         if isinstance(low, bytes):
-            return self._texts(row, low, high)
+            return self._texts(low, high, tight)
         if isinstance(low, float):
             # Both zeros are one value: which of them was written says nothing.
-            return replace(row, min_float=low or -0.0, max_float=high or 0.0)
-        return self._whole(row, low, high)
+            return tight | {"min_float": low or -0.0, "max_float": high or 0.0}
+        return self._whole(low, high, tight)
 
-    def _texts(self, row: PageRow, low: bytes, high: bytes) -> PageRow:
+    def _texts(self, low: bytes, high: bytes, tight: "_Fields") -> "_Fields":
         is_text = self.stated.column.logical_type.kind is Kind.STRING
         end = cut_high(high, is_text=is_text)
         if end is None:
-            return replace(row, min_tight=False, max_tight=False)
-        return replace(
-            row,
-            min_bytes=cut_low(low),
-            max_bytes=end,
-            min_tight=row.min_tight and len(low) <= LONGEST,
-            max_tight=row.max_tight and len(high) <= LONGEST,
-        )
+            return {}
+        return {
+            "min_bytes": cut_low(low),
+            "max_bytes": end,
+            "min_tight": tight["min_tight"] and len(low) <= LONGEST,
+            "max_tight": tight["max_tight"] and len(high) <= LONGEST,
+        }
 
-    def _whole(self, row: PageRow, low: int, high: int) -> PageRow:
+    def _whole(self, low: int, high: int, tight: "_Fields") -> "_Fields":
         if self.stated.physical.annotation in {"Timestamp", "Time"}:
             nanos = _NANOS[self.stated.physical.unit]
-            exact = (low * nanos % _MICRO == 0, high * nanos % _MICRO == 0)
+            tight = {
+                "min_tight": tight["min_tight"] and low * nanos % _MICRO == 0,
+                "max_tight": tight["max_tight"] and high * nanos % _MICRO == 0,
+            }
             low, high = low * nanos // _MICRO, -(-high * nanos // _MICRO)
-            row = replace(
-                row,
-                min_tight=row.min_tight and exact[0],
-                max_tight=row.max_tight and exact[1],
-            )
         if not -_LONG <= low <= high < _LONG:
-            return replace(row, min_tight=False, max_tight=False)
-        return replace(row, min_int=low, max_int=high)
+            return {}
+        return tight | {"min_int": low, "max_int": high}
+
+
+_Fields = dict[str, Any]
+"""Fields of a row, by name."""
+
+
+def _is_whole(bound: Any) -> bool:
+    """Whether a page's bound is a value: texts may have been cut off, and indexes don't say."""
+    return not isinstance(bound, bytes) or len(bound) < _CUT_FROM

@@ -32,7 +32,7 @@ from floecat.storage.blobs.port import BlobStore
 
 _FILES: Final = 16
 """Files of a task at most: what is learnt of them is in memory until the last is read."""
-_FOOTERS: Final = 64
+_FOOTERS: Final = 256
 """The same when footers are all that is read: then there is little to remember."""
 
 
@@ -81,6 +81,7 @@ class _Run:
         self._name = f"{task.number:05}-{uuid4().hex}"
         self._result = TaskResult()
         self._shapes: dict[bytes, int] = {}
+        self._numbered: dict[int, tuple[CoverageShape, int]] = {}
         self._rows: list[dict[int, ColumnRow]] = []
 
     def run(self) -> TaskResult:
@@ -145,11 +146,15 @@ class _Run:
         )
 
     def _shape(self, shape: CoverageShape) -> int:
-        key = shape.SerializeToString(deterministic=True)
-        if key not in self._shapes:
-            self._shapes[key] = len(self._result.shapes)
-            self._result.shapes.append(shape)
-        return self._shapes[key]
+        """The number of a shape. Most files share one object, which is known at a glance."""
+        known = self._numbered.get(id(shape))
+        if known is None:
+            key = shape.SerializeToString(deterministic=True)
+            if key not in self._shapes:
+                self._shapes[key] = len(self._result.shapes)
+                self._result.shapes.append(shape)
+            known = self._numbered[id(shape)] = (shape, self._shapes[key])
+        return known[1]
 
 
 def balanced(

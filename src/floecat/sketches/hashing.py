@@ -5,16 +5,18 @@ bytes for INT and DATE, eight for LONG, TIME and TIMESTAMP, the shortest two's c
 DECIMAL, UTF-8 for STRING. -0.0 counts as 0.0, and every NaN as the same value.
 """
 
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import polars as pl
 import polars_hash  # noqa: F401 - its functions are found through polars
 from numpy.typing import NDArray
 
-from floecat.sketches.murmur import SEED, Words, hash_words
+from floecat.sketches.murmur import CHUNK, SEED, Words, hash_words
 
 _SIGN: Final = np.uint64(1)
+_BYTE_BITS: Final = np.uint64(8)
+_WORD_BITS: Final = np.uint64(64)
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -29,13 +31,13 @@ def hash_integers(values: Integers, width: int) -> Words:
 
 def hash_decimals(unscaled: Integers) -> Words:
     """Hashes of decimals of up to 18 digits, by their unscaled values."""
-    lengths = _byte_lengths(unscaled)
     hashes = np.empty(len(unscaled), np.uint64)
-    for length in np.unique(lengths):
-        chosen = lengths == length
+    for start in range(0, len(unscaled), CHUNK):
+        piece = slice(start, start + CHUNK)
+        lengths = _byte_lengths(unscaled[piece])
         # Big-endian bytes, read as the little-endian word that the hash takes.
-        swapped = unscaled[chosen].view(np.uint64).byteswap() >> np.uint64(64 - 8 * int(length))
-        hashes[chosen] = hash_words(swapped, None, int(length))
+        words = unscaled[piece].view(np.uint64).byteswap() >> (_WORD_BITS - lengths * _BYTE_BITS)
+        hashes[piece] = hash_words(words, None, lengths)
     return hashes >> _SIGN
 
 
@@ -58,10 +60,11 @@ def hash_bytes(values: pl.Series) -> Words:
     return words >> _SIGN
 
 
-def _byte_lengths(words: Integers) -> "np.ndarray[Any, Any]":
+def _byte_lengths(numbers: Integers) -> Words:
     """How many bytes the shortest two's complement of each has."""
-    magnitude = np.where(words < 0, ~words, words).view(np.uint64)
-    lengths = np.ones(len(words), np.int64)
-    for length in range(1, 8):
+    magnitude = (numbers ^ (numbers >> np.int64(63))).view(np.uint64)
+    greatest = int(magnitude.max(initial=0))
+    lengths = np.ones(len(numbers), np.uint64)
+    for length in range(1, greatest.bit_length() // 8 + 1):
         lengths += magnitude >= np.uint64(1 << (8 * length - 1))
     return lengths

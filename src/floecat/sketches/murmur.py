@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEED: Final = 9001
-_CHUNK: Final = 64 * 1024
+CHUNK: Final = 64 * 1024
 """Values hashed at a time: what fits the cache is several times as fast."""
 _BLOCK: Final = 16
 
@@ -20,37 +20,41 @@ _N1: Final = np.uint64(0x52DCE729)
 _N2: Final = np.uint64(0x38495AB5)
 _F1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _F2: Final = np.uint64(0xC4CEB9FE1A85EC53)
-_HALF: Final = 8
 
 Words = NDArray[np.uint64]
 
 
-def hash_words(first: Words, second: Words | None, length: int) -> Words:
-    """Hashes of values of up to sixteen bytes, given as little-endian words."""
-    if not 0 < length <= _BLOCK:
+def hash_words(first: Words, second: Words | None, length: int | Words) -> Words:
+    """Hashes of values of up to sixteen bytes, given as little-endian words.
+
+    `length` is that of all values; or of each of them, if none has more than eight bytes.
+    """
+    if isinstance(length, int) and not 0 < length <= _BLOCK:
         raise ValueError(f"values of {length} bytes aren't hashed as words")
     hashes = np.empty(len(first), np.uint64)
-    for start in range(0, len(first), _CHUNK):
-        piece = slice(start, start + _CHUNK)
+    for start in range(0, len(first), CHUNK):
+        piece = slice(start, start + CHUNK)
         other = None if second is None else second[piece]
-        hashes[piece] = _hashed(first[piece], other, length)
+        sizes = length if isinstance(length, int) else length[piece]
+        hashes[piece] = _hashed(first[piece], other, sizes)
     return hashes
 
 
-def _hashed(first: Words, second: Words | None, length: int) -> Words:
+def _hashed(first: Words, second: Words | None, length: int | Words) -> Words:
     h1 = np.full(len(first), SEED, np.uint64)
     h2 = h1.copy()
     k1 = _rotated(first * _C1, 31) * _C2
     k2 = None if second is None else _rotated(second * _C2, 33) * _C1
     h1 ^= k1
-    if length == _BLOCK and k2 is not None:
+    if k2 is not None and length == _BLOCK:
         h1 = (_rotated(h1, 27) + h2) * _FIVE + _N1
         h2 ^= k2
         h2 = (_rotated(h2, 31) + h1) * _FIVE + _N2
-    elif length > _HALF and k2 is not None:
+    elif k2 is not None:
         h2 ^= k2
-    h1 ^= np.uint64(length)
-    h2 ^= np.uint64(length)
+    size = np.uint64(length) if isinstance(length, int) else length
+    h1 ^= size
+    h2 ^= size
     h1 += h2
     h2 += h1
     return _mixed(h1) + _mixed(h2)

@@ -44,7 +44,7 @@ class ThetaSketch:
 
     def added(self, hashes: Words) -> Self:
         """With more values."""
-        distinct = np.union1d(self.hashes, _smallest(hashes, self.theta))
+        distinct = _distinct(np.concatenate([self.hashes, _smallest(hashes, self.theta)]))
         if len(distinct) <= _NOMINAL:
             return type(self)(distinct, self.theta)
         return type(self)(distinct[:_NOMINAL].copy(), int(distinct[_NOMINAL]))
@@ -111,10 +111,18 @@ def _smallest(hashes: Words, theta: int) -> Words:
         bound = int(theta * min(1.0, 2 * _NOMINAL / len(hashes)))
     while True:
         # A zero stands for an empty place in DataSketches' tables, so it never is a hash there.
-        distinct = np.unique(hashes[(hashes < np.uint64(bound)) & (hashes > 0)])
+        distinct = _distinct(hashes[(hashes < np.uint64(bound)) & (hashes > 0)])
         if len(distinct) > _NOMINAL or bound >= theta:
             return distinct
         bound = min(theta, bound * 16)
+
+
+def _distinct(hashes: Words) -> Words:
+    """Each once, ascending. There are few, and sorting those beats numpy's way of hashing them."""
+    ordered = np.sort(hashes)
+    new = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]
 
 
 class ThetaUnion:

@@ -97,7 +97,7 @@ class NumberForm:
             case Kind.BOOLEAN:
                 return bool(number)
             case Kind.DATE:
-                return pa.scalar(number, pa.int32()).cast(pa.date32())
+                return pa.scalar(number, pa.date32())
             case Kind.TIME:
                 return _time(number, self.unit)
             case Kind.TIMESTAMP:
@@ -176,7 +176,7 @@ def _rescaled(array: pa.Array, scale: int) -> pa.Array:
 
 def _time(number: int, unit: str) -> pa.Scalar:
     kind = pa.time32(unit) if unit in {"s", "ms"} else pa.time64(unit)
-    return pa.scalar(number, pa.int32() if unit in {"s", "ms"} else pa.int64()).cast(kind)
+    return pa.scalar(number, kind)
 
 
 def _integers(array: pa.Array) -> Integers:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from floecat.capture.parquet.thrift import MalformedThriftError, Struct, Wanted, read_struct
+from floecat.capture.parquet.thrift import RAW, MalformedThriftError, Struct, Wanted, read_struct
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
 MAGIC: Final = b"PAR1"
@@ -23,7 +23,8 @@ _SIGNED: Final = frozenset({0, 1, 2, 4, 5})
 """BOOLEAN, INT32, INT64, FLOAT and DOUBLE: their oldest statistics were right."""
 _METADATA: Final[Wanted] = {1: None, 5: None, 6: None, 7: None, 12: None, 13: None}
 _CHUNK: Final[Wanted] = {3: _METADATA, 4: None, 5: None, 6: None, 7: None}
-_WANTED: Final[Wanted] = {4: {1: _CHUNK, 3: None}, 7: None}
+_WANTED: Final[Wanted] = {2: RAW, 4: {1: _CHUNK, 3: None}, 5: None, 7: None}
+_ARROW_SCHEMA: Final = b"ARROW:schema"
 
 
 class Span(NamedTuple):
@@ -51,6 +52,8 @@ class ChunkDetails(NamedTuple):
 class Footer:
     """Statistics and details per row group and leaf, in the order of the file."""
 
+    schema: bytes
+    """Everything that the file's schema is read from: files with the same bytes have the same."""
     statistics: ParquetFooterStats
     row_groups: Sequence[Sequence[ChunkDetails]]
 
@@ -77,7 +80,8 @@ def parse_footer(content: bytes) -> Footer:
         ordered = bool(metadata.get(7))
         stated = [[_stated(chunk, ordered=ordered) for chunk in chunks] for chunks, _ in groups]
         statistics = ParquetFooterStats([rows for _, rows in groups], stated)
-        return Footer(statistics, [[_details(chunk) for chunk in chunks] for chunks, _ in groups])
+        details = [[_details(chunk) for chunk in chunks] for chunks, _ in groups]
+        return Footer(_schema(metadata), statistics, details)
     except (AttributeError, TypeError, KeyError) as error:
         raise MalformedThriftError("the footer's fields aren't of the types they should") from error
 
@@ -93,6 +97,13 @@ def _groups(metadata: Struct) -> Iterator[tuple[Sequence[Struct], int]]:
         raise MalformedThriftError("its row groups don't have the same columns")
 
 
+def _schema(metadata: Struct) -> bytes:
+    """The schema as written, and what Arrow's own writers add to say what it was before."""
+    pairs = metadata.get(5, ())
+    added = b"".join(pair.get(2, b"") for pair in pairs if pair.get(1) == _ARROW_SCHEMA)
+    return bytes(metadata[2]) + b"\0" + added
+
+
 def _stated(chunk: Struct, *, ordered: bool) -> LeafFooter:
     metadata: Struct = chunk[3]
     statistics: Struct = metadata.get(12, {})
@@ -102,12 +113,12 @@ def _stated(chunk: Struct, *, ordered: bool) -> LeafFooter:
         low, high = (statistics.get(2), statistics.get(1)) if old else (None, None)
     bounded = isinstance(low, bytes) and isinstance(high, bytes)
     return LeafFooter(
-        value_count=_natural(metadata[5]),
-        null_count=_count(statistics.get(3)),
-        low=low if bounded else None,
-        high=high if bounded else None,
-        distinct_count=_count(statistics.get(4)),
-        compressed_bytes=_natural(metadata[7]),
+        _natural(metadata[5]),
+        _count(statistics.get(3)),
+        low if bounded else None,
+        high if bounded else None,
+        _count(statistics.get(4)),
+        _natural(metadata[7]),
     )
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-import pyarrow.parquet as pq
-
 from floecat.capture.columns import WantedColumn
+from floecat.capture.parquet.schemas import StoredLeaf
 from floecat.types.kinds import Kind
 
 _UNITS: Final = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
@@ -37,11 +36,12 @@ class Physical:
     unsigned_bits: int
 
     @classmethod
-    def of(cls, column: WantedColumn, stored: pq.ColumnSchema) -> "Physical":
+    def of(cls, column: WantedColumn, stored: StoredLeaf) -> "Physical":
         """As the file's own schema says."""
         logical = column.logical_type
-        annotation = stored.logical_type.to_json()
-        return _physical(logical.kind, logical.scale or 0, stored.physical_type, annotation)
+        return _physical(
+            logical.kind, logical.scale or 0, stored.physical_type, stored.annotation
+        )
 
     @property
     def compares(self) -> bool:

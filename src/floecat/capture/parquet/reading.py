@@ -1,13 +1,15 @@
 """ParquetSource: one open parquet file, read leaf by leaf and batch by batch."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from floecat.capture.leaves import FileLeaf, FileLeaves, leaf_values
+from floecat.capture.leaves import FileLeaf, leaf_values
 from floecat.capture.parquet.footers import Span, parse_footer, read_footer
+from floecat.capture.parquet.schemas import schema_of
 from floecat.capture.parquet.thrift import MalformedThriftError
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
@@ -27,11 +29,15 @@ class ParquetSource:
         self.bytes_read = len(content)
         self.footer = parse_footer(content)
         self.statistics = self.footer.statistics
-        self._plain = pq.ParquetFile(file, memory_map=False, coerce_int96_timestamp_unit="us")
-        self.schema: pq.ParquetSchema = self._plain.schema
-        self.leaves = FileLeaves(self._plain.schema_arrow)
-        if any(len(group) != len(self.schema) for group in self.footer.row_groups):
+        self.schema = schema_of(self.footer.schema, lambda: self._plain)
+        width = len(self.schema.stored)
+        if any(len(group) != width for group in self.footer.row_groups):
             raise MalformedThriftError("its row groups don't have the columns of its schema")
+
+    @cached_property
+    def _plain(self) -> pq.ParquetFile:
+        """Opened when there is something to read besides the footer."""
+        return pq.ParquetFile(self._file, memory_map=False, coerce_int96_timestamp_unit="us")
 
     def read(self, span: Span) -> bytes:
         """Some bytes of the file; fewer if it hasn't so many."""
@@ -70,6 +76,6 @@ class ParquetSource:
             memory_map=False,
             buffer_size=_BUFFER if streamed else 0,
             pre_buffer=not streamed,
-            read_dictionary=[self.schema.column(leaf.number).path] if as_dictionary else None,
+            read_dictionary=[self.schema.stored[leaf.number].path] if as_dictionary else None,
             coerce_int96_timestamp_unit="us",
         )

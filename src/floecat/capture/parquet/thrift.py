@@ -26,6 +26,8 @@ _MAX_VARINT_BITS: Final = 70
 Struct: TypeAlias = dict[int, Any]
 Wanted: TypeAlias = Mapping[int, "Wanted | None"]
 """The fields that matter, and of structs (or lists of them) which of theirs; None is all."""
+RAW: Final[Wanted] = {}
+"""Instead of a field's value, the bytes that it was written as."""
 
 
 class MalformedThriftError(DataLossError):
@@ -55,23 +57,29 @@ def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[St
         kind = header & 0x0F
         if kind <= _FALSE:  # the header of a field holds its value
             found[field] = kind == _TRUE
-        elif wanted is None or field in wanted:
-            inner = None if wanted is None else wanted[field]
-            found[field], at = _value(data, at, kind, depth, inner)
-        else:
+        elif wanted is not None and field not in wanted:
             at = _skip(data, at, kind, depth)
+        elif _I16 <= kind <= _I64:
+            found[field], at = _zigzag(data, at)
+        elif kind == _BINARY:
+            found[field], at = _binary(data, at)
+        elif (inner := None if wanted is None else wanted[field]) is RAW:
+            start, at = at, _skip(data, at, kind, depth)
+            found[field] = data[start:at]
+        else:
+            found[field], at = _value(data, at, kind, depth, inner)
     return found, at + 1
 
 
 def _value(data: bytes, at: int, kind: int, depth: int, wanted: Wanted | None) -> tuple[Any, int]:
-    if _I16 <= kind <= _I64:
-        return _zigzag(data, at)
-    if kind == _BINARY:
-        return _binary(data, at)
     if kind == _STRUCT:
         return _struct(data, at, depth + 1, wanted)
     if kind in {_LIST, _SET}:
         return _list(data, at, depth + 1, wanted)
+    if _I16 <= kind <= _I64:
+        return _zigzag(data, at)
+    if kind == _BINARY:
+        return _binary(data, at)
     if kind == _DOUBLE:
         return struct.unpack("<d", _bytes(data, at, 8))[0], at + 8
     if kind == _BYTE:
@@ -109,10 +117,7 @@ def _skip(data: bytes, at: int, kind: int, depth: int) -> int:
             at += 1
         return at + 1
     if kind == _BINARY:
-        length, at = _varint(data, at)
-        if length > len(data) - at:
-            raise MalformedThriftError(f"{length} bytes are announced, and fewer are left")
-        return at + length
+        return _binary(data, at)[1]
     if kind == _STRUCT:
         return _skip_struct(data, at, depth + 1)
     if kind in {_LIST, _SET}:
@@ -141,8 +146,15 @@ def _skip_struct(data: bytes, at: int, depth: int) -> int:
 
 
 def _binary(data: bytes, at: int) -> tuple[bytes, int]:
-    length, at = _varint(data, at)
-    return _bytes(data, at, length), at + length
+    length = data[at]
+    if length < 0x80:
+        at += 1
+    else:
+        length, at = _varint(data, at)
+    end = at + length
+    if end > len(data):
+        raise MalformedThriftError(f"{length} bytes are announced, and fewer are left")
+    return data[at:end], end
 
 
 def _bytes(data: bytes, at: int, length: int) -> bytes:

@@ -46,6 +46,9 @@ class ParquetFooterStats:
 
         `read` makes values that compare of what the file has inside; None of what isn't a bound.
         """
+        only = self.chunks[0][leaf] if len(self.chunks) == 1 else None
+        if only is not None and only.value_count and not only.is_all_null:
+            return only._replace(low=read(only.low), high=read(only.high))  # nothing to add up
         filled = [group[leaf] for group in self.chunks if group[leaf].value_count]
         bounding = [chunk for chunk in filled if not chunk.is_all_null]
         nulls = [chunk.null_count for chunk in filled if chunk.null_count is not None]
