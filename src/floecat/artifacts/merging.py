@@ -76,4 +76,3 @@ class ColumnMerge:
 
 def _sum(total: int | None, part: int | None) -> int | None:
     return None if total is None or part is None else min(total + part, MOST)
-

@@ -89,7 +89,7 @@ class _Capture:
         return captured
 
     def _shape(self) -> CoverageShape:
-        """What will be known of the file: of every column that is wanted, whether it has it or not."""
+        """What is known of the file then: every wanted column, whether the file has it or not."""
         everything = _shape_of(self._columns)
         if self._policy.sampling is None or len(self._sampled) == len(self._groups):
             return everything

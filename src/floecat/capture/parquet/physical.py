@@ -39,9 +39,7 @@ class Physical:
     def of(cls, column: WantedColumn, stored: StoredLeaf) -> "Physical":
         """As the file's own schema says."""
         logical = column.logical_type
-        return _physical(
-            logical.kind, logical.scale or 0, stored.physical_type, stored.annotation
-        )
+        return _physical(logical.kind, logical.scale or 0, stored.physical_type, stored.annotation)
 
     @property
     def compares(self) -> bool:
