@@ -27,7 +27,8 @@ def connector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FloecatConne
     """Of a warehouse with one table, written and counted by Spark."""
     root = tmp_path_factory.mktemp("counted")
     variables = environment.prepare()
-    program = [environment.PYTHON, "-m", "tests.fixtures.making.computed_statistics", root]
+    module = "tests.fixtures.making.computed_statistics"
+    program = [str(environment.PYTHON), "-m", module, str(root)]
     subprocess.run(program, env=variables, cwd=environment.CHECKOUT, check=True)
     with open_connector(
         "iceberg-filesystem", f"file:{root}/warehouse", roots=[Path(root)]
