@@ -67,10 +67,17 @@ def mirroring(lake: Lake, folder: Path, **settings: str) -> Iterator[Floecat]:
 
 @contextmanager
 def worker_of(service: Floecat, lake: Lake, folder: Path, **settings: str) -> Iterator[Worker]:
+    """A worker of the service that may read the lake."""
+    roots = {"outbound_file_roots": str(lake.folder)}
+    with working(service, folder, **{**roots, **settings}) as worker:
+        yield worker
+
+
+@contextmanager
+def working(service: Floecat, folder: Path, **settings: str) -> Iterator[Worker]:
     """A worker of the service, in a thread of this process."""
     environment = {
         "FLOECAT_DATA_DIR": str(folder / "data"),
-        "FLOECAT_OUTBOUND_FILE_ROOTS": str(lake.folder),
         "FLOECAT_LOG_LEVEL": "error",
         "FLOECAT_RECONCILER_POLLEVERY": "20ms",
         "FLOECAT_CAPTURE_ENGINE": "native",  # no file is read, unless a test asks for it
@@ -117,4 +124,4 @@ def capture(
     return answer.job
 
 
-__all__ = ["Lake", "capture", "connected", "create_connector", "mirroring", "worker_of"]
+__all__ = ["Lake", "capture", "connected", "create_connector", "mirroring", "worker_of", "working"]
