@@ -124,15 +124,17 @@ class Truth:
     distinct: int
 
 
-def truths(files: str, columns: Sequence[tuple[str, LogicalType]]) -> list[Truth]:
+def truths(files: str | Sequence[str], columns: Sequence[tuple[str, LogicalType]]) -> list[Truth]:
     """Ask DuckDB of some columns at once; NaN is counted, and bounds nothing."""
+    listed = [files] if isinstance(files, str) else files
+    paths = [path.removeprefix("file://") for path in listed]
     asked = ", ".join(_asked(name, logical) for name, logical in columns)
     with duckdb.connect() as connection:
         connection.execute("SET threads = 2; SET TimeZone = 'UTC'")
         # It takes a footer's bounds to mean that there is no NaN, and then counts none.
         connection.execute("SET disabled_optimizers = 'statistics_propagation'")
         row = connection.execute(
-            f"SELECT {asked} FROM read_parquet('{files}', hive_partitioning = false)"
+            f"SELECT {asked} FROM read_parquet({paths}, hive_partitioning = false)"
         ).fetchone()
     assert row is not None
     return [Truth(*row[start : start + 6]) for start in range(0, len(row), 6)]

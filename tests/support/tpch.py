@@ -2,7 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
 
@@ -16,3 +20,12 @@ def make_tpch(folder: Path, scale: float, parts: int, tables: tuple[str, ...] = 
         command += ["--parts", str(some), "--output-dir", folder, "--overwrite"]
         subprocess.run([str(word) for word in command], check=True, capture_output=True)
     return folder
+
+
+def read_parts(folder: Path, table: str) -> Iterator[pa.Table]:
+    """A table's files one after another, in types that every writer knows."""
+    for path in sorted((folder / table).glob("*.parquet")):
+        read = pq.ParquetFile(path).read()
+        kinds = {pa.string_view(): pa.string()}
+        fields = [pa.field(part.name, kinds.get(part.type, part.type)) for part in read.schema]
+        yield read.cast(pa.schema(fields))
