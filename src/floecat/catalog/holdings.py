@@ -1,8 +1,9 @@
 """What captures need: blobs that no record names one by one, because there are too many.
 
 A finalized snapshot names a blob that lists its *holdings*: the segments that know its files, each
-with everything below its prefix, and the blobs of its index. A job has what it wrote under its
-leases, for as long as there is a record of it: until then somebody may still name that.
+with everything below its prefix, and the blobs of its index. A job has what it wrote under its last
+lease, for as long as there is a record of it: until then somebody may still name that. What was
+written under earlier leases nobody can name any more.
 """
 
 from bisect import bisect_left
@@ -49,7 +50,7 @@ class Holdings:
                 return self._of_overlay(StoredOverlay.FromString(record.value))
             case "job":
                 job = StoredJob.FromString(record.value)
-                prefix = f"{CAPTURES}{job.account_id}/{job.job_id}/"
+                prefix = f"{CAPTURES}{job.account_id}/{job.job_id}/{job.epoch}/"
                 return Held(prefixes=frozenset({prefix}))
             case _:
                 return _NOTHING
