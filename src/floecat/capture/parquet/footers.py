@@ -78,7 +78,7 @@ def parse_footer(content: bytes) -> Footer:
         stated = [[_stated(chunk, ordered=ordered) for chunk in chunks] for chunks, _ in groups]
         statistics = ParquetFooterStats([rows for _, rows in groups], stated)
         return Footer(statistics, [[_details(chunk) for chunk in chunks] for chunks, _ in groups])
-    except (AttributeError, TypeError, KeyError) as error:
+    except (AttributeError, TypeError, LookupError) as error:
         raise MalformedThriftError("the footer's fields aren't of the types they should") from error
 
 
