@@ -8,16 +8,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support.captures import access_to, planned, written
+from tests.support.captures import access_to, planned, planned_deletes, written
+from tests.support.segmenting import positions_in
 
 from ai.floedb.floecat.execution.capture_pb2 import (
     FES_FAILED,
     FES_FAILED_ALLOWED,
     FES_SUCCEEDED,
-    PlannedFile,
 )
-from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES
-from floecat.artifacts.positions import PositionsFile
 from floecat.capture import positions as module
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
@@ -219,12 +217,6 @@ def test_damaged_files_fail_clearly_or_are_read(tmp_path: Path) -> None:
     assert failed > 20
 
 
-def delete_file(path: Path) -> PlannedFile:
-    file = planned(path)
-    file.file.content = SFC_POSITION_DELETES
-    return file
-
-
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_task_keeps_what_could_be_read(tmp_path: Path, allowed: bool) -> None:
     """One delete file goes bad in its middle, when some of it has been written already."""
@@ -240,7 +232,7 @@ def test_a_task_keeps_what_could_be_read(tmp_path: Path, allowed: bool) -> None:
         blob_prefix="captures/one",
         allow_failed_files=allowed,
     )
-    files = [*map(delete_file, (good, bad, also)), planned(data)]
+    files = [*map(planned_deletes, (good, bad, also)), planned(data)]
     task = CaptureTask(0, tuple(file.SerializeToString() for file in files))
     result = run_task(context, task)
     assert [file.identity.file_path for file in result.results] == [str(data)]
@@ -251,14 +243,9 @@ def test_a_task_keeps_what_could_be_read(tmp_path: Path, allowed: bool) -> None:
         "bad.parquet": FES_FAILED_ALLOWED if allowed else FES_FAILED,
         "also.parquet": FES_SUCCEEDED,
     }
-    positions = PositionsFile(open_blob_store(config), result.part.positions)
     found = {
-        Path(file.identity.file_path).name: [
-            (batch.runs.column("path")[n].as_py(), positions.positions(batch.number, n).tolist())
-            for batch in positions.runs(file)
-            for n in range(batch.runs.num_rows)
-        ]
-        for file in result.part.delete_files
+        name: [(run.path, run.positions.tolist()) for run in runs]
+        for name, runs in positions_in(open_blob_store(config), [result.part]).items()
     }
     assert found == {"good.parquet": [(A, [1]), (B, [2])], "also.parquet": [(A, [7])]}
     assert [file.rows for file in result.part.delete_files] == [2, 3]

@@ -28,6 +28,8 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Bits = np.ndarray[Any, np.dtype[np.bool_]]
 Runs = np.ndarray[Any, np.dtype[np.void]]
 
+_TOLD: Final = ["path", "first", "last", "count"]
+"""What is looked at of every run."""
 _FIELDS: Final = ("file", "first", "last", "count", "delete_file", "batch", "row")
 _RUN: Final = np.dtype([(name, np.int64) for name in _FIELDS])
 """A run of a data file: what it is, and where its positions lie."""
@@ -121,32 +123,47 @@ class _Gathered:
     """Runs of delete files, whatever data files they are of."""
 
     rows: int = 0
-    paths: list[pa.Array] = field(default_factory=list)
-    runs: list[Runs] = field(default_factory=list)
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    origins: list[tuple[int, int]] = field(default_factory=list)
+    """Of each batch: the delete file, and its number among the positions."""
 
     def add(self, delete_file: int, batch: int, found: pa.RecordBatch) -> None:
-        runs = np.zeros(found.num_rows, _RUN)
-        for name in ("first", "last", "count"):
-            runs[name] = found.column(name).to_numpy()
-        runs["delete_file"], runs["batch"] = delete_file, batch
-        runs["row"] = np.arange(found.num_rows)
-        self.runs.append(runs)
-        self.paths.append(found.column("path"))
+        rows = pa.array(np.arange(found.num_rows))
+        # Taking copies, so that the positions aren't kept open for as long as these rows are.
+        self.batches.append(found.select(_TOLD).take(rows))
+        self.origins.append((delete_file, batch))
         self.rows += found.num_rows
 
     def of(self, deleted: DeletedFiles) -> Runs:
         """Those of data files that their delete file applies to."""
-        together = pa.concat_arrays([deleted.paths, *self.paths]).dictionary_encode()
-        codes = together.indices.to_numpy().astype(np.int64)
-        files = len(deleted.paths)
+        table = pa.Table.from_batches(self.batches)
+        paths = pa.concat_arrays([deleted.paths, *table.column("path").chunks])
+        codes = paths.dictionary_encode().indices.to_numpy().astype(np.int64)
+        runs = self._runs(table)
         pairs = codes[deleted.files] << 32 | deleted.delete_files
         order = np.argsort(pairs, kind="stable")
-        runs = np.concatenate(self.runs)
-        wanted = codes[files:] << 32 | runs["delete_file"]
-        low, high = (np.searchsorted(pairs[order], wanted, side) for side in ("left", "right"))
+        wanted = codes[len(deleted.paths) :] << 32 | runs["delete_file"]
+        low = np.searchsorted(pairs[order], wanted, "left")
         # A path that is there twice is two files, and both have the run.
-        matches = high - low
+        matches = np.searchsorted(pairs[order], wanted, "right") - low
         found = np.repeat(runs, matches)
-        within = np.arange(len(found)) - np.repeat(np.cumsum(matches) - matches, matches)
-        found["file"] = deleted.files[order[np.repeat(low, matches) + within]]
+        found["file"] = deleted.files[order[np.repeat(low, matches) + places_within(matches)]]
         return found
+
+    def _runs(self, table: pa.Table) -> Runs:
+        sizes = np.array([batch.num_rows for batch in self.batches])
+        runs = np.zeros(self.rows, _RUN)
+        for name in ("first", "last", "count"):
+            runs[name] = table.column(name).to_numpy()
+        for name, values in zip(
+            ("delete_file", "batch"), zip(*self.origins, strict=True), strict=True
+        ):
+            runs[name] = np.repeat(values, sizes)
+        runs["row"] = places_within(sizes)
+        return runs
+
+
+def places_within(sizes: Numbers) -> Numbers:
+    """Of things that lie in groups of some sizes: the place of each in its group."""
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)

@@ -13,7 +13,12 @@ import pyarrow as pa
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, LivePart, ScanIndex
 from floecat.artifacts.arrow import write_arrow
-from floecat.artifacts.index.counting import UNKNOWN, DeletedFiles, PositionCounts
+from floecat.artifacts.index.counting import (
+    UNKNOWN,
+    DeletedFiles,
+    PositionCounts,
+    places_within,
+)
 from floecat.artifacts.index.layout import DELETES, KNOWN_DELETES
 from floecat.artifacts.index.parts import IndexPartFile
 from floecat.artifacts.payloads import reference
@@ -131,8 +136,8 @@ class DeleteOverlay:
         ends = np.array(self._ends, np.int64)
         sizes = ends[entries + 1] - ends[entries]
         files = np.repeat(np.arange(len(entries)), sizes)
-        within = np.arange(len(files)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        numbers = np.array(self._delete_files, np.int64)[ends[entries][files] + within]
+        places = ends[entries][files] + places_within(sizes)
+        numbers = np.array(self._delete_files, np.int64)[places]
         return files, numbers
 
 
