@@ -26,8 +26,9 @@ from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot
 from ai.floedb.floecat.statistics.statistics_pb2 import STK_FILE
 from bench.report import Measurement, Report
 from floecat.artifacts.columns import ColumnRow
-from floecat.artifacts.index.building import FileDeletes, ScanIndexBuilder
+from floecat.artifacts.index.building import ScanIndexBuilder
 from floecat.artifacts.index.covered import CoveredFiles
+from floecat.artifacts.index.deletes import FileDeletes
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.index.rows import NewRow, SegmentUse
 from floecat.artifacts.opened import OpenedSegments

@@ -13,7 +13,7 @@ import pyarrow.types as kinds
 
 from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
-from ai.floedb.floecat.execution.scan_pb2 import SFC_DATA
+from ai.floedb.floecat.execution.scan_pb2 import SFC_DATA, SFC_POSITION_DELETES
 from floecat.artifacts.columns import to_scalar
 from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.files import CapturedFile, capture_file
@@ -42,6 +42,13 @@ def planned(path: Path, *, column_ids: Sequence[int] = ()) -> PlannedFile:
     file.file.file_format = "parquet"
     file.file.content = SFC_DATA
     file.file.format_mark = "1"
+    return file
+
+
+def planned_deletes(path: Path) -> PlannedFile:
+    """A file of position deletes as a plan has it."""
+    file = planned(path)
+    file.file.content = SFC_POSITION_DELETES
     return file
 
 

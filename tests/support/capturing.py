@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from tests.support.reconciling import Reconciling, summary, table_chunk
-from tests.support.segments import Content, SegmentMaker, row_of
+from tests.support.segments import Content, Deletes, SegmentMaker, row_of
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileColumnStats, TargetStatsRecord
 from ai.floedb.floecat.common.common_pb2 import ResourceId
@@ -27,7 +27,7 @@ from ai.floedb.floecat.reconciler.stored_pb2 import FinalSnapshot
 from ai.floedb.floecat.statistics.statistics_pb2 import FileStatsTarget, StatsTarget
 from floecat.artifacts.columns import to_scalar
 from floecat.artifacts.coverage import CoverageHash
-from floecat.artifacts.index.covered import CoveredFiles
+from floecat.artifacts.index.covered import CoveredDeletes, CoveredFiles, identity_of
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.catalog import keys
 from floecat.types.messages import to_message
@@ -56,6 +56,8 @@ class Capturing:
     sketches_per_file: bool = True
     delete_files: Sequence[ScanFile] = ()
     deletes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    positions: Mapping[str, Deletes] = field(default_factory=dict)
+    """Delete files that are read, by path; `delete_files` has them too."""
     failing: Sequence[str] = ()
     reuse: bool = True
     snapshots: list[int] = field(default_factory=list)
@@ -90,9 +92,10 @@ class Capturing:
             "ReconcileExecutorControl/GetLeasedPlanSnapshotInput",
             wire.GetLeasedPlanSnapshotInputRequest(lease=leased.lease),
         )
-        covered = None
+        covered = known = None
         if given.covered_index.uri and self.reuse:
-            covered = CoveredFiles.open(self.plane.world.stores.blobs, given.covered_index)
+            index = ScanIndexFile.open(self.plane.world.stores.blobs, given.covered_index)
+            covered, known = CoveredFiles(index), CoveredDeletes(index)
         planned = [self._planned(file, covered) for file in files]
         fresh = [file for file in planned if file.column_ids or not file.reused_from]
         reused = [file for file in planned if not file.column_ids and file.reused_from]
@@ -100,6 +103,11 @@ class Capturing:
             FileGroup(group_id=f"g{start}", files=fresh[start : start + self.files_per_group])
             for start in range(0, len(fresh), self.files_per_group)
         ]
+        wanted = self._planned_deletes()
+        deletes = [file for file in wanted if not (known and known.find(file.identity))]
+        if deletes:
+            groups = groups or [FileGroup(group_id="deletes")]
+            groups[-1].delete_files.extend(deletes)
         self.groups = len(groups)
         coverage = CoverageHash()
         for file in planned:
@@ -127,7 +135,7 @@ class Capturing:
                 request(lease=leased.lease, success=summary(leased.lease, len(groups))),
             ],
         )
-        read = [file.identity.file_path for file in fresh]
+        read = [file.identity.file_path for file in [*fresh, *deletes]]
         return Captured(leased.target.table_id, leased.root_job_id, read)
 
     def execute(self, leased: wire.LeasedReconcileJob, contents: Mapping[str, Content]) -> None:
@@ -138,6 +146,8 @@ class Capturing:
         )
         files = [_narrowed(contents[f.identity.file_path], f) for f in given.group.files]
         good = [file for file in files if file.path not in self.failing]
+        deletes = [self.positions[f.identity.file_path] for f in given.group.delete_files]
+        read = [file for file in deletes if file.path not in self.failing]
         chunk = FileGroupResultChunk(
             files=[
                 FileExecutionResult(
@@ -147,18 +157,26 @@ class Capturing:
                     failure="torn" if file.path in self.failing else "",
                 )
                 for file in files
-            ]
+            ],
+            delete_files=[
+                FileExecutionResult(
+                    identity=file.identity,
+                    state=FES_SUCCEEDED if file in read else FES_FAILED_ALLOWED,
+                    bytes_read=5,
+                )
+                for file in deletes
+            ],
         )
         if self.inline:
             chunk.stats.extend(self._record(leased, file) for file in good)
-        elif good:
+        elif good or read:
             maker = SegmentMaker(
                 self.plane.world.stores.blobs,
                 given.table_id,
                 sidecars=self.sidecars,
                 sketches_per_file=self.sketches_per_file,
             )
-            chunk.segments.append(maker.write(given.blob_prefix, good))
+            chunk.segments.append(maker.write(given.blob_prefix, good, read))
         self.tampered(chunk)
         success = _Group.Success(result_id=uuid4().hex, files_total=len(files))
         self.plane.submit(
@@ -192,6 +210,15 @@ class Capturing:
             planned.reused_from.extend(found.segments)
             planned.index_part, planned.index_row = found.part, found.row
         return planned
+
+    def _planned_deletes(self) -> list[PlannedFile]:
+        applied = sorted({number for numbers in self.deletes.values() for number in numbers})
+        found = (self.delete_files[number] for number in applied)
+        return [
+            PlannedFile(file=file, identity=identity_of(file))
+            for file in found
+            if file.file_path in self.positions
+        ]
 
     def _record(self, leased: wire.LeasedReconcileJob, file: Content) -> TargetStatsRecord:
         maker = SegmentMaker(self.plane.world.stores.blobs)

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 from floecat.connectors.opening import ConnectorOpener
+from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.config import ConnectorConfig
 from floecat.connectors.spi.connector import FloecatConnector
 
@@ -50,3 +52,18 @@ def counted_calls() -> Iterator[Calls]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ConnectorOpener, "open", counting)
         yield calls
+
+
+@contextmanager
+def opened_files() -> Iterator[list[str]]:
+    """Every file of a source that tasks of this process open meanwhile."""
+    opened: list[str] = []
+    real = FileAccess.open
+
+    def noting(access: FileAccess, uri: str) -> pa.NativeFile:
+        opened.append(uri)
+        return real(access, uri)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FileAccess, "open", noting)
+        yield opened

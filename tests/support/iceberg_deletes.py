@@ -1,6 +1,7 @@
 """Position deletes, which pyiceberg reads but doesn't write: its own parts, put together."""
 
 import uuid
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -63,24 +64,37 @@ class _RowDelta(_FastAppendFiles):
 
 def delete_positions(table: Table, file_path: str, partition: Record, rows: list[int]) -> str:
     """Delete rows of one file. Returns the path of the delete file."""
+    return delete_rows(table, [(file_path, row) for row in rows], partition, of_one_file=True)
+
+
+def delete_rows(
+    table: Table,
+    rows: Sequence[tuple[str, int]],
+    partition: Record | None = None,
+    *,
+    of_one_file: bool = False,
+    file_format: FileFormat = FileFormat.PARQUET,
+) -> str:
+    """Delete rows of files of one partition, as they are listed. Returns the delete file's path."""
     path = table.location_provider().new_data_location(f"{uuid.uuid4()}-deletes.parquet")
-    deleted = pa.table({"file_path": [file_path] * len(rows), "pos": rows}, schema=_COLUMNS)
+    columns = {"file_path": [path for path, _ in rows], "pos": [row for _, row in rows]}
     output = table.io.new_output(path)
     with output.create() as stream:
-        pq.write_table(deleted, stream)
+        pq.write_table(pa.table(columns, schema=_COLUMNS), stream)
+    bounds = {2147483546: rows[0][0].encode()} if of_one_file else {}
     delete_file = DataFile.from_args(
         content=DataFileContent.POSITION_DELETES,
         file_path=path,
-        file_format=FileFormat.PARQUET,
-        partition=partition,
+        file_format=file_format,
+        partition=partition or Record(),
         record_count=len(rows),
         file_size_in_bytes=len(output),
         column_sizes={},
         value_counts={},
         null_value_counts={},
         nan_value_counts={},
-        lower_bounds={2147483546: file_path.encode()},
-        upper_bounds={2147483546: file_path.encode()},
+        lower_bounds=bounds,
+        upper_bounds=bounds,
     )
     delete_file.spec_id = table.spec().spec_id
     with table.transaction() as transaction:

@@ -1,17 +1,19 @@
 """Segments from files, without a service: tasks are run, and what they left is put together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tests.support.captures import access_to, planned
+from tests.support.captures import access_to, planned, planned_deletes
 
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
-from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest
+from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, SegmentPart
+from floecat.artifacts.positions import PositionRun, PositionsFile
 from floecat.artifacts.segments import Segment
 from floecat.capture.columns import FilePolicy
 from floecat.capture.runners import CaptureRunner, InlineCaptureRunner, Watch
 from floecat.capture.tasks import TaskContext, balanced
 from floecat.storage.blobs.opening import FilesystemBlobConfig, open_blob_store
+from floecat.storage.blobs.port import BlobStore
 from floecat.worker.segments import add_result, finish_segment
 
 
@@ -32,8 +34,10 @@ def segment_of(
     runner: CaptureRunner | None = None,
     name: str = "one",
     watch: Watch | None = None,
+    *,
+    deletes: Sequence[Path] = (),
 ) -> Segment:
-    """Capture files into a segment; blobs lie in `folder`."""
+    """Capture files, and files of position deletes, into a segment; blobs lie in `folder`."""
     config = FilesystemBlobConfig(folder / "blobs")
     blobs = open_blob_store(config)
     context = TaskContext(
@@ -43,6 +47,7 @@ def segment_of(
         blob_prefix=f"captures/{name}",
     )
     plans: list[PlannedFile] = [planned(path) for path in files]
+    plans += [planned_deletes(path) for path in deletes]
     chosen = InlineCaptureRunner() if runner is None else runner
     manifest = SegmentManifest(segment_id=name, blob_prefix=context.blob_prefix)
     for result in chosen.run(
@@ -51,3 +56,17 @@ def segment_of(
         add_result(manifest, result)
     finished = finish_segment(blobs, manifest)
     return Segment.open(blobs, finished.manifest)
+
+
+def positions_in(blobs: BlobStore, parts: Iterable[SegmentPart]) -> dict[str, list[PositionRun]]:
+    """What is known of delete files, by their names."""
+    found: dict[str, list[PositionRun]] = {}
+    for part in parts:
+        for file in part.delete_files:
+            positions = PositionsFile(blobs, part.positions)
+            found[Path(file.identity.file_path).name] = [
+                PositionRun(path, positions.positions(batch.number, row))
+                for batch in positions.runs(file)
+                for row, path in enumerate(batch.runs.column("path").to_pylist())
+            ]
+    return found

@@ -1,6 +1,6 @@
 """Segments made by hand: what a capture would leave of files whose columns hold whole numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,11 +14,12 @@ from ai.floedb.floecat.catalog.stats_pb2 import FC_DATA, FileIdentity, FileTarge
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.execution.capture_pb2 import SegmentReference
-from ai.floedb.floecat.execution.scan_pb2 import SFC_DATA, ScanFile
+from ai.floedb.floecat.execution.scan_pb2 import SFC_DATA, SFC_POSITION_DELETES, ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import (
     ColumnCoverage,
     CoverageShape,
     HeldSegment,
+    SegmentDeleteFile,
     SegmentFile,
     SegmentManifest,
     SegmentPart,
@@ -26,6 +27,7 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.payloads import reference
+from floecat.artifacts.positions import PositionRun, positions_writer
 from floecat.artifacts.segments import number_shapes, write_columns, write_manifest
 from floecat.sketches.frequencies import FrequencySketch
 from floecat.sketches.hashing import hash_integers
@@ -70,6 +72,38 @@ class Content:
             format_mark="1",
             sequence_number=7,
         )
+
+
+@dataclass(frozen=True)
+class Deletes:
+    """A file of position deletes: its path, and rows of data file and position, in any order."""
+
+    path: str
+    rows: Sequence[tuple[str, int]]
+    rows_at_once: int = 4
+    """It is read in batches of so many."""
+
+    @property
+    def identity(self) -> FileIdentity:
+        return FileIdentity(file_path=self.path, size_bytes=10 + len(self.rows), format_mark="2")
+
+    @property
+    def scan_file(self) -> ScanFile:
+        return ScanFile(
+            file_path=self.path,
+            file_size_bytes=10 + len(self.rows),
+            record_count=len(self.rows),
+            file_format="parquet",
+            content=SFC_POSITION_DELETES,
+            format_mark="2",
+        )
+
+    def batches(self) -> Iterator[list[PositionRun]]:
+        """As it would be read."""
+        for start in range(0, len(self.rows), self.rows_at_once):
+            some = self.rows[start : start + self.rows_at_once]
+            named = {path: {p for other, p in some if other == path} for path, _ in some}
+            yield [PositionRun(path, np.array(sorted(named[path]))) for path in sorted(named)]
 
 
 def row_of(values: Sequence[int | None], *, sketches: bool = True) -> ColumnRow:
@@ -135,7 +169,9 @@ class SegmentMaker:
             ]
         )
 
-    def write(self, prefix: str, files: Sequence[Content]) -> SegmentReference:
+    def write(
+        self, prefix: str, files: Sequence[Content], deletes: Sequence[Deletes] = ()
+    ) -> SegmentReference:
         """Write a segment of these files; its id is its prefix."""
         column_ids = sorted({column_id for file in files for column_id in file.columns})
         manifest = SegmentManifest(
@@ -174,15 +210,38 @@ class SegmentMaker:
                     files=[self._file(prefix, file, numbers[file.path]) for file in some],
                 )
             )
+        for start in range(0, len(deletes), self.files_per_part):
+            some_deletes = deletes[start : start + self.files_per_part]
+            manifest.parts.append(self._positions(f"{prefix}/positions/{start:06}", some_deletes))
         partials = {column_id: [merge.result()] for column_id, merge in merges.items()}
         manifest.partials.CopyFrom(
             reference(write_columns(self.blobs, f"{prefix}/partials", partials))
         )
         return write_manifest(self.blobs, manifest)
 
-    def held(self, prefix: str, files: Sequence[Content]) -> HeldSegment:
+    def _positions(self, name: str, deletes: Sequence[Deletes]) -> SegmentPart:
+        part = SegmentPart()
+        with positions_writer(self.blobs, name) as writer:
+            for file in deletes:
+                first = writer.batches
+                for runs in file.batches():
+                    writer.write(runs)
+                part.delete_files.append(
+                    SegmentDeleteFile(
+                        identity=file.identity,
+                        rows=len(file.rows),
+                        first_batch=first,
+                        batches=writer.batches - first,
+                    )
+                )
+        part.positions.CopyFrom(reference(writer.ref))
+        return part
+
+    def held(
+        self, prefix: str, files: Sequence[Content], deletes: Sequence[Deletes] = ()
+    ) -> HeldSegment:
         """The same, as indexes speak of it."""
-        written = self.write(prefix, files)
+        written = self.write(prefix, files, deletes)
         return HeldSegment(
             segment_id=written.segment_id, manifest=written.manifest, blob_prefix=prefix
         )

@@ -1,13 +1,15 @@
-"""Arrow files in the blob store: written whole, mapped into memory when they are read."""
+"""Arrow files in the blob store: written whole or by the batch, mapped into memory when read."""
 
+import io
 import mmap
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 import pyarrow as pa
 
 from floecat.errors import DataLossError
-from floecat.storage.blobs.port import BlobRef, BlobStore
+from floecat.storage.blobs.port import BlobRef, BlobStore, BlobWriter
 
 
 def write_arrow(
@@ -21,6 +23,48 @@ def write_arrow(
     with blobs.writer(name) as writer:
         writer.write(memoryview(sink.getvalue()))
     return writer.ref
+
+
+class ArrowWriter:
+    """An Arrow file that is being written; no more than a batch of it is in memory."""
+
+    def __init__(self, blob: BlobWriter, file: "pa.ipc.RecordBatchFileWriter") -> None:
+        self._blob = blob
+        self._file = file
+        self.batches = 0
+        """How many were written."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        self._file.write_batch(batch)
+        self.batches += 1
+
+    @property
+    def ref(self) -> BlobRef:
+        """What was written; known once the context was left."""
+        return self._blob.ref
+
+
+@contextmanager
+def arrow_writer(blobs: BlobStore, name: str, schema: pa.Schema) -> Iterator[ArrowWriter]:
+    """Write an Arrow file of any length. Leaving by an exception discards it."""
+    with blobs.writer(name) as blob, pa.ipc.new_file(_Sink(blob), schema) as file:
+        yield ArrowWriter(blob, file)
+
+
+class _Sink(io.RawIOBase):
+    """A blob as Arrow writes to it."""
+
+    def __init__(self, blob: BlobWriter) -> None:
+        self._blob = blob
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        self._blob.write(view)
+        return view.nbytes
 
 
 _SMALL: Final = 256 * 1024

@@ -3,16 +3,19 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
-from typing import Final
+from typing import Final, TypeVar
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
-from ai.floedb.floecat.execution.stored_pb2 import HeldSegment
+from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, SegmentDeleteFile
+from floecat.artifacts.positions import PositionsFile
 from floecat.artifacts.segments import ColumnFile, Segment
 from floecat.storage.blobs.port import BlobStore
 
 _SEGMENTS: Final = 64
 _FILES: Final = 32
-"""Column files are mapped, and each keeps a file of the system open."""
+"""Column files and positions are mapped, and each keeps a file of the system open."""
+
+T = TypeVar("T")
 
 
 class OpenedSegments:
@@ -23,21 +26,18 @@ class OpenedSegments:
         self._opening = opening
         self._segments: OrderedDict[str, Segment] = OrderedDict()
         self._files: OrderedDict[str, ColumnFile] = OrderedDict()
+        self._positions: OrderedDict[str, PositionsFile] = OrderedDict()
         self._lock = Lock()
 
     def open(self, held: HeldSegment) -> Segment:
         """A segment, whole as it was written."""
         self._opening()
-        with self._lock:
-            found = self._segments.get(held.manifest.sha256)
-        if found is None:
-            found = Segment.open(self._blobs, held.manifest)
-        with self._lock:
-            self._segments[held.manifest.sha256] = found
-            self._segments.move_to_end(held.manifest.sha256)
-            if len(self._segments) > _SEGMENTS:
-                self._segments.popitem(last=False)
-        return found
+        return self._kept(
+            self._segments,
+            held.manifest,
+            lambda: Segment.open(self._blobs, held.manifest),
+            _SEGMENTS,
+        )
 
     def columns(self, held: HeldSegment, number: int) -> tuple[ColumnFile, int]:
         """The column file that has a file of a segment, and the file's row there."""
@@ -49,14 +49,34 @@ class OpenedSegments:
             row -= len(part.files)
         return segment.part_of(number)
 
+    def positions(self, held: HeldSegment, number: int) -> tuple[PositionsFile, SegmentDeleteFile]:
+        """The positions that have those of a delete file of a segment, and where they are."""
+        part, file = self.open(held).delete_file(number)
+        opened = self._kept(
+            self._positions,
+            part.positions,
+            lambda: PositionsFile(self._blobs, part.positions),
+            _FILES,
+        )
+        return opened, file
+
     def _column_file(self, columns: BlobReference) -> ColumnFile:
+        return self._kept(self._files, columns, lambda: ColumnFile(self._blobs, columns), _FILES)
+
+    def _kept(
+        self,
+        kept: OrderedDict[str, T],
+        reference: BlobReference,
+        opened: Callable[[], T],
+        most: int,
+    ) -> T:
         with self._lock:
-            found = self._files.get(columns.sha256)
+            found = kept.get(reference.sha256)
         if found is None:
-            found = ColumnFile(self._blobs, columns)
+            found = opened()
         with self._lock:
-            self._files[columns.sha256] = found
-            self._files.move_to_end(columns.sha256)
-            if len(self._files) > _FILES:
-                self._files.popitem(last=False)
+            kept[reference.sha256] = found
+            kept.move_to_end(reference.sha256)
+            if len(kept) > most:
+                kept.popitem(last=False)
         return found

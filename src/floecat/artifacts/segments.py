@@ -2,6 +2,7 @@
 
     {prefix}/manifest        SegmentManifest: files, what was learnt of them, and the parts
     {prefix}/parts/{task}    Arrow: a batch per column, a row per file of the part
+    {prefix}/positions/…     Arrow: what the delete files of the part take away (`positions`)
     {prefix}/partials        Arrow: a batch per column, one row: all files together
     {prefix}/sidecars/…      page bounds per source file
 
@@ -19,6 +20,7 @@ from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import SegmentReference
 from ai.floedb.floecat.execution.stored_pb2 import (
     ColumnCoverage,
+    SegmentDeleteFile,
     SegmentFile,
     SegmentManifest,
     SegmentPart,
@@ -121,6 +123,11 @@ class Segment:
         """Every file."""
         return tuple(file for part in self.manifest.parts for file in part.files)
 
+    @cached_property
+    def delete_files(self) -> tuple[SegmentDeleteFile, ...]:
+        """Every file of position deletes; numbered apart from the others."""
+        return tuple(file for part in self.manifest.parts for file in part.delete_files)
+
     def coverage(self, file: SegmentFile) -> Sequence[ColumnCoverage]:
         """What was learnt of a file."""
         return self.manifest.shapes[file.shape].columns
@@ -140,15 +147,16 @@ class Segment:
         return ColumnFile(self._blobs, self.manifest.partials)
 
     def parts(self) -> Iterator[tuple[SegmentPart, ColumnFile]]:
-        """The parts one after another, each opened."""
+        """The parts that have files, one after another, each opened."""
         for part in self.manifest.parts:
-            yield part, ColumnFile(self._blobs, part.columns)
+            if part.files:
+                yield part, ColumnFile(self._blobs, part.columns)
 
     def blobs(self) -> Iterator[BlobReference]:
         """Every blob that the segment consists of, besides its manifest."""
         yield self.manifest.partials
         for part in self.manifest.parts:
-            yield part.columns
+            yield from (blob for blob in (part.columns, part.positions) if blob.uri)
             yield from (f.artifact.artifact for f in part.files if f.artifact.artifact.uri)
 
     def part_of(self, number: int) -> tuple[ColumnFile, int]:
@@ -159,6 +167,15 @@ class Segment:
                 return ColumnFile(self._blobs, part.columns), row
             row -= len(part.files)
         raise DataLossError(f"segment {self.manifest.segment_id} has no file {number}")
+
+    def delete_file(self, number: int) -> tuple[SegmentPart, SegmentDeleteFile]:
+        """A file of position deletes by its number, and the part that has its positions."""
+        left = number
+        for part in self.manifest.parts:
+            if 0 <= left < len(part.delete_files):
+                return part, part.delete_files[left]
+            left -= len(part.delete_files)
+        raise DataLossError(f"segment {self.manifest.segment_id} has no delete file {number}")
 
 
 def number_shapes(manifest: SegmentManifest, shapes: Iterable[bytes]) -> Sequence[int]:

@@ -18,10 +18,10 @@ from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.sidecars import PageRow
 from floecat.capture.bounding import StatedColumn
 from floecat.capture.columns import FilePolicy, WantedColumn
-from floecat.capture.failures import CaptureFailure, reasons
 from floecat.capture.learning.base import Learning
 from floecat.capture.learning.opening import learning_of
 from floecat.capture.leaves import FileLeaf
+from floecat.capture.opening import opened_source
 from floecat.capture.pages import PageRows
 from floecat.capture.parquet.reading import ParquetSource
 from floecat.connectors.spi.access import FileAccess
@@ -52,14 +52,8 @@ class CapturedFile:
 
 def capture_file(access: FileAccess, planned: PlannedFile, policy: FilePolicy) -> CapturedFile:
     """Read a file. Raises `CaptureFailure`, which says why it can't be read."""
-    with reasons(planned.identity.file_path), access.open(planned.identity.file_path) as file:
-        size = file.size()
-        if size != planned.identity.size_bytes:
-            raise CaptureFailure(
-                f"it has {size} bytes, and {planned.identity.size_bytes} were planned: "
-                "it isn't the file any more that it was"
-            )
-        return _Capture(ParquetSource(file, size), planned, policy).run()
+    with opened_source(access, planned) as source:
+        return _Capture(source, planned, policy).run()
 
 
 class _Capture:

@@ -17,14 +17,22 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     FileExecutionResult,
     PlannedFile,
 )
-from ai.floedb.floecat.execution.stored_pb2 import CoverageShape, SegmentFile, TaskResult
+from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES
+from ai.floedb.floecat.execution.stored_pb2 import (
+    CoverageShape,
+    SegmentDeleteFile,
+    SegmentFile,
+    TaskResult,
+)
 from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.payloads import reference
+from floecat.artifacts.positions import PositionsWriter, positions_writer
 from floecat.artifacts.segments import write_columns
 from floecat.artifacts.sidecars import FORMAT, FORMAT_VERSION, write_sidecar
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
+from floecat.capture.positions import PositionDeletes
 from floecat.clock import utc_now
 from floecat.connectors.spi.access import FileAccess
 from floecat.storage.blobs.opening import BlobConfig, open_blob_store
@@ -68,7 +76,7 @@ def _opened(config: BlobConfig) -> BlobStore:
 
 
 def run_task(context: TaskContext, task: CaptureTask) -> TaskResult:
-    """Capture the files, and leave a part and their sidecars in the blob store."""
+    """Capture the files, and leave a part, sidecars and positions in the blob store."""
     return _Run(context, task, _opened(context.blobs)).run()
 
 
@@ -85,13 +93,19 @@ class _Run:
         self._rows: list[dict[int, ColumnRow]] = []
 
     def run(self) -> TaskResult:
+        deletes: list[PlannedFile] = []
         for planned in self._task.planned:
+            if planned.file.content == SFC_POSITION_DELETES:
+                deletes.append(planned)
+                continue
             try:
                 captured = capture_file(self._context.access, planned, self._context.policy)
             except CaptureFailure as failure:
-                self._failed(planned, failure)
+                self._result.results.append(self._failed(planned, failure))
             else:
                 self._captured(planned, captured)
+        if deletes:
+            self._read_deletes(deletes)
         if self._rows:
             columns = {
                 number: [row.get(number) for row in self._rows] for number in self._columns()
@@ -134,15 +148,43 @@ class _Run:
         record.created_at.FromDatetime(utc_now())
         return record
 
-    def _failed(self, planned: PlannedFile, failure: CaptureFailure) -> None:
+    def _read_deletes(self, deletes: Sequence[PlannedFile]) -> None:
+        name = f"{self._context.blob_prefix}/positions/{self._name}"
+        with positions_writer(self._blobs, name) as writer:
+            for planned in deletes:
+                try:
+                    result = self._read_delete_file(planned, writer)
+                except CaptureFailure as failure:
+                    # What was written of it stays, and nothing speaks of it.
+                    result = self._failed(planned, failure)
+                self._result.delete_results.append(result)
+        if self._result.part.delete_files:
+            self._result.part.positions.CopyFrom(reference(writer.ref))
+
+    def _read_delete_file(
+        self, planned: PlannedFile, writer: PositionsWriter
+    ) -> FileExecutionResult:
+        reading = PositionDeletes(self._context.access, planned)
+        first = writer.batches
+        for runs in reading:
+            writer.write(runs)
+        file = SegmentDeleteFile(identity=planned.identity, rows=reading.rows, first_batch=first)
+        file.batches = writer.batches - first
+        self._result.part.delete_files.append(file)
+        return FileExecutionResult(
+            identity=planned.identity,
+            state=FES_SUCCEEDED,
+            row_count=reading.rows,
+            bytes_read=reading.bytes_read,
+        )
+
+    def _failed(self, planned: PlannedFile, failure: CaptureFailure) -> FileExecutionResult:
         allowed = self._context.allow_failed_files and not failure.retryable
-        self._result.results.append(
-            FileExecutionResult(
-                identity=planned.identity,
-                state=FES_FAILED_ALLOWED if allowed else FES_FAILED,
-                failure=failure.reason,
-                retryable=failure.retryable,
-            )
+        return FileExecutionResult(
+            identity=planned.identity,
+            state=FES_FAILED_ALLOWED if allowed else FES_FAILED,
+            failure=failure.reason,
+            retryable=failure.retryable,
         )
 
     def _shape(self, shape: CoverageShape) -> int:

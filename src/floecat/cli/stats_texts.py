@@ -205,7 +205,7 @@ def rows_text(value: TableValueStats) -> str:
     """How many rows a query sees, and how many there are in the files."""
     if not value.HasField("live_row_count"):
         return ""
-    exact = "" if value.live_row_count_exact else " (an estimate: deletes may overlap)"
+    exact = "" if value.live_row_count_exact else " (an estimate: not every delete can be counted)"
     return f"{count_text(value.live_row_count)}{exact}"
 
 

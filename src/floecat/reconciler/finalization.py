@@ -117,14 +117,14 @@ class SnapshotFinalizeReconcileExecutor:
                 "nothing is published"
             ), Report()
         row = keys.final(account, table_id, target.snapshot_id)
-        final = self._captured(leased, parent, deletes, working)
+        final, unread = self._captured(leased, parent, deletes, working)
         if self._stores.kv.get(keys.snapshot(account, table_id, target.snapshot_id)) is None:
             return Obsolete("the snapshot was deleted meanwhile"), Report()
         report = Report(
             counters=ReconcileCounters(stats_processed=1),
             records={row: final.SerializeToString()},
         )
-        return Succeeded(f"{header.files_total} files are covered"), report
+        return Succeeded(_said(header.files_total, unread)), report
 
     def _captured(
         self,
@@ -132,8 +132,10 @@ class SnapshotFinalizeReconcileExecutor:
         parent: StoredJob,
         deletes: Sequence[ScanFile],
         working: "Renewing",
-    ) -> FinalSnapshot:
-        """The record that publishes the snapshot; everything that it names is written."""
+    ) -> tuple[FinalSnapshot, int]:
+        """The record that publishes the snapshot, all that it names being written; and how many
+        delete files nothing is known of.
+        """
         job, header = leased.job, self._plans.header(parent.payload)
         origin = self._origin(job)
         prefix = capture_prefix(job.account_id, job.job_id, leased.lease.epoch)
@@ -158,7 +160,7 @@ class SnapshotFinalizeReconcileExecutor:
         )
         if not self._stats.reads_captures:
             self._put(origin, final, working)
-        return final
+        return final, written.unread_deletes
 
     def _origin(self, job: StoredJob) -> CaptureOrigin:
         target = target_of(job)
@@ -201,6 +203,11 @@ class SnapshotFinalizeReconcileExecutor:
         count = parent.children_total - 1
         for start in range(0, count, _PAGE):
             yield from self._store.reading.children(parent, start, min(_PAGE, count - start))
+
+
+def _said(files: int, unread_deletes: int) -> str:
+    unread = f"; the positions of {unread_deletes} delete files aren't known: live rows are an"
+    return f"{files} files are covered" + (f"{unread} estimate" if unread_deletes else "")
 
 
 class Renewing:

@@ -14,7 +14,8 @@ from ai.floedb.floecat.execution.capture_pb2 import (
 )
 from ai.floedb.floecat.execution.stored_pb2 import HeldSegment
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
-from floecat.artifacts.index.rows import SegmentUse
+from floecat.artifacts.index.covered import IdentityKey, identity_key
+from floecat.artifacts.index.rows import DeleteUse, SegmentUse
 from floecat.artifacts.opened import OpenedSegments
 from floecat.artifacts.payloads import blob_ref, relocated
 from floecat.reconciler.states import SUCCEEDED
@@ -79,11 +80,22 @@ class GroupResults:
                 found.setdefault(file.stats.identity.file_path, []).append(use)
         return found
 
-    def _held(self, group: StoredJob, result: GroupResult, marked: str) -> Iterator[HeldSegment]:
+    def deletes(self, result: GroupResult) -> Mapping[IdentityKey, DeleteUse]:
+        """The segments that know the positions of delete files."""
+        return {
+            identity_key(file.identity): DeleteUse(segment, number)
+            for segment in self._named(result)
+            for number, file in enumerate(self._opened.open(segment).delete_files)
+        }
+
+    def _named(self, result: GroupResult) -> Iterator[HeldSegment]:
         for named in result.segments:
             held = HeldSegment(segment_id=named.segment_id, manifest=named.manifest)
             held.blob_prefix = self._opened.open(held).manifest.blob_prefix
             yield held
+
+    def _held(self, group: StoredJob, result: GroupResult, marked: str) -> Iterator[HeldSegment]:
+        yield from self._named(result)
         inline = _inline(result)
         if inline:
             # Sidecars of these files lie where the worker wrote them: all of that is held.

@@ -20,15 +20,18 @@ from ai.floedb.floecat.execution.capture_pb2 import (
 from ai.floedb.floecat.execution.scan_pb2 import SFC_DATA, ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import SnapshotHoldings
 from ai.floedb.floecat.reconciler.stored_pb2 import StoredJob
-from floecat.artifacts.index.building import FileDeletes, ScanIndexBuilder
+from floecat.artifacts.index.building import ScanIndexBuilder
+from floecat.artifacts.index.counting import PositionCounts
+from floecat.artifacts.index.deletes import FileDeletes
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.index.rows import NewRow, SegmentUse
 from floecat.artifacts.opened import OpenedSegments
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.statistics import write_statistics
-from floecat.connectors.spi.totals import SnapshotTotals
+from floecat.connectors.spi.totals import CountedPositions, SnapshotTotals
 from floecat.errors import DataLossError
 from floecat.reconciler.group_results import GroupResults
+from floecat.reconciler.snapshot_deletes import SnapshotDeletes
 from floecat.reconciler.tasks import target_of
 from floecat.statistics.merging import SnapshotMerge
 from floecat.statistics.records import CaptureOrigin, FilesSeen, SnapshotRecords
@@ -45,6 +48,8 @@ class CapturedSnapshot:
     index: BlobReference
     segments: BlobReference
     """The holdings: what must be kept for as long as the snapshot is."""
+    unread_deletes: int
+    """Files of position deletes that apply to some file, and whose positions aren't known."""
 
 
 class SnapshotCapture:
@@ -67,7 +72,9 @@ class SnapshotCapture:
         self._results = GroupResults(blobs, self._opened)
         self._totals = SnapshotTotals(delete_files)
         self._seen = FilesSeen()
-        self._index = ScanIndexBuilder(blobs, prefix, self._opened.open, self._base())
+        base = self._base()
+        self._deletes = SnapshotDeletes(delete_files, base)
+        self._index = ScanIndexBuilder(blobs, prefix, self._opened.open, base)
 
     def _base(self) -> ScanIndexFile | None:
         """The index that files are used again from."""
@@ -82,7 +89,7 @@ class SnapshotCapture:
         """Take files that no group read, because an earlier capture covers them."""
         for file in files:
             rows = self._kept_rows(file)
-            deletes = self._deletes(_scan_file(file), rows)
+            deletes = self._file_deletes(_scan_file(file), rows, self._deletes.live_before(file))
             self._seen.add(rows, failed=False)
             self._index.keep(file.identity, file.index_part, file.index_row, deletes)
 
@@ -92,6 +99,7 @@ class SnapshotCapture:
         if job is None or target_of(job).file_group_id != group.group_id:
             raise DataLossError(f"there is no job of the group {group.group_id} where it should be")
         result = self._results.read(job)
+        self._deletes.learn(self._results.deletes(result))
         uses = self._results.uses(job, result, self._prefix.rpartition("/")[2])
         for file in group.files:
             path = file.identity.file_path
@@ -99,19 +107,30 @@ class SnapshotCapture:
 
     def finish(self, origin: CaptureOrigin) -> CapturedSnapshot:
         """Write index, statistics and holdings."""
-        index = self._index.finish(origin.table_id, origin.snapshot_id, self._delete_files)
+        counts = PositionCounts(self._deletes.known, self._opened)
+        index = self._index.finish(origin.table_id, origin.snapshot_id, self._delete_files, counts)
         opened = ScanIndexFile.open(self._blobs, index)
         names = {column.column_id: ".".join(column.path) for column in self._plan.column_ids}
         records = SnapshotRecords(origin, self._seen, names)
         made = list(self._records(records, opened))
         stats = write_statistics(self._blobs, f"{self._prefix}/statistics", made)
-        return CapturedSnapshot(reference(stats), index, self._hold(opened))
+        return CapturedSnapshot(
+            stats=reference(stats),
+            index=index,
+            segments=self._hold(opened),
+            unread_deletes=len(self._totals.unread(self._deletes.known)),
+        )
 
     def _records(
         self, records: SnapshotRecords, index: ScanIndexFile
     ) -> Iterator[TargetStatsRecord]:
         # Whatever was read now, all that is known is told: a capture takes nothing away.
-        yield records.table(self._totals.result())
+        counted = CountedPositions(
+            delete_files=self._deletes.known,
+            taken=self._index.deletes.taken,
+            is_complete=self._index.deletes.is_complete,
+        )
+        yield records.table(self._totals.result(counted))
         there = {column.column_id for column in self._plan.column_ids}
         merged = SnapshotMerge(index, self._opened.open).columns()
         yield from records.columns(
@@ -137,7 +156,7 @@ class SnapshotCapture:
             uses=[*self._earlier(file), *learnt],
             failure=(result.failure or _FAILED) if failed else "",
         )
-        self._index.add(row, self._deletes(scan_file, rows))
+        self._index.add(row, self._file_deletes(scan_file, rows))
 
     def _earlier(self, file: PlannedFile) -> Iterator[SegmentUse]:
         """What older segments know of a file of which only some columns were read now."""
@@ -151,11 +170,14 @@ class SnapshotCapture:
         planned = file.file
         return planned.record_count if rows is None and planned.HasField("record_count") else rows
 
-    def _deletes(self, file: ScanFile, rows: int | None) -> FileDeletes:
+    def _file_deletes(
+        self, file: ScanFile, rows: int | None, known: int | None = None
+    ) -> FileDeletes:
+        """The deletes of a file. What positions leave of it is counted once all groups are in."""
         if any(not 0 <= n < len(self._delete_files) for n in file.delete_file_indexes):
             raise DataLossError(f"{file.file_path} speaks of delete files that aren't in the plan")
-        live = self._totals.add(file, rows)
-        return FileDeletes(list(file.delete_file_indexes), live)
+        live = self._totals.add(file, rows, known)
+        return FileDeletes(list(file.delete_file_indexes), live, rows)
 
     def _hold(self, index: ScanIndexFile) -> BlobReference:
         holdings = SnapshotHoldings(segments=index.segments(), blobs=index.blobs())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity, TargetStatsRecord
 from ai.floedb.floecat.catalog.table_pb2 import ColumnId
@@ -23,6 +23,9 @@ from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.records import Namespace
 from floecat.worker.scopes import namespace_of
 from floecat.worker.work import LeasedWork
+
+PARQUET: Final = frozenset({"", "parquet"})
+"""Formats of files that are read; a source that doesn't say has parquet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,10 @@ class NativeFileGroupCapture:
     def capture(
         self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
     ) -> Iterator[FileGroupResultChunk]:
+        for delete_file in task.group.delete_files:
+            # Metadata doesn't say which rows it takes away, and that is fine: nothing is known.
+            unread = FileExecutionResult(identity=delete_file.identity, state=FES_SUCCEEDED)
+            yield FileGroupResultChunk(delete_files=[unread])
         missing = {file.identity.file_path: file.identity for file in task.group.files}
         snapshot_id = task.given.snapshot_id
         scope = column_scope(

@@ -72,6 +72,8 @@ class _Tally:
         for part in parts:
             for result in part.files:
                 self._count(result)
+            for result in part.delete_files:
+                self._take(result)
             self._work.tell(
                 f"{self.counters.files_completed} of {self._planned} files", self.counters
             )
@@ -82,9 +84,12 @@ class _Tally:
             self.counters.files_completed += 1
         else:
             self.counters.files_failed += 1
+        self.counters.rows_processed += result.row_count
+        self._take(result)
+
+    def _take(self, result: FileExecutionResult) -> None:
         if result.state == FES_FAILED:
             self.failures.append(result)
-        self.counters.rows_processed += result.row_count
         self.counters.bytes_read += result.bytes_read
 
 
@@ -97,7 +102,8 @@ def _success(work: LeasedWork, task: GroupTask, tally: _Tally) -> _Request:
 
 
 def _failure(work: LeasedWork, task: GroupTask, tally: _Tally) -> _Request:
-    failed, total = len(tally.failures), len(task.group.files)
+    failed = len(tally.failures)
+    total = len(task.group.files) + len(task.group.delete_files)
     reasons = "; ".join(result.failure for result in tally.failures[:_SHOWN_FAILURES])
     more = " …" if failed > _SHOWN_FAILURES else ""
     retryable = all(result.retryable for result in tally.failures)

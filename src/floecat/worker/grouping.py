@@ -6,6 +6,7 @@ from math import ceil
 from typing import Final
 
 from ai.floedb.floecat.execution.capture_pb2 import FileGroup, PlannedFile
+from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES
 
 _MESSAGE_BYTES: Final = 1024 * 1024
 """What a group may take up in the plan: files with many deletes are long to describe."""
@@ -57,9 +58,10 @@ class _Cutting:
 
     def add(self, file: PlannedFile) -> Iterator[FileGroup]:
         """Take a file; the groups that are complete with it."""
-        if self._group.files and not self._fits(file):
+        if self._count() and not self._fits(file):
             yield self._cut()
-        self._group.files.append(file)
+        is_delete = file.file.content == SFC_POSITION_DELETES
+        (self._group.delete_files if is_delete else self._group.files).append(file)
         self._described += file.ByteSize()
         self._group.total_bytes += file.identity.size_bytes
         self._weight += file.identity.size_bytes + self._mean
@@ -68,13 +70,16 @@ class _Cutting:
 
     def rest(self) -> Iterator[FileGroup]:
         """What is left at the end."""
-        if self._group.files:
+        if self._count():
             yield self._cut()
+
+    def _count(self) -> int:
+        return len(self._group.files) + len(self._group.delete_files)
 
     def _fits(self, file: PlannedFile) -> bool:
         grown = self._group.total_bytes + file.identity.size_bytes
         return (
-            len(self._group.files) < self._limits.max_files
+            self._count() < self._limits.max_files
             and grown <= self._limits.max_bytes
             and self._described + file.ByteSize() <= _MESSAGE_BYTES
         )

@@ -27,10 +27,8 @@ from floecat.connectors.spi.connector import FloecatConnector
 from floecat.storage.blobs.opening import BlobConfig
 from floecat.storage.blobs.port import BlobStore
 from floecat.types.messages import from_message
-from floecat.worker.captures import GroupTask, NativeFileGroupCapture, column_scope
+from floecat.worker.captures import PARQUET, GroupTask, NativeFileGroupCapture, column_scope
 from floecat.worker.work import LeasedWork
-
-_PARQUET = frozenset({"", "parquet"})
 
 
 class SegmentFileGroupCapture:
@@ -50,8 +48,9 @@ class SegmentFileGroupCapture:
         if others:
             group = FileGroup(group_id=task.group.group_id, files=others)
             yield from self._native.capture(connector, GroupTask(task.given, group), work)
-        if parquet:
-            yield from self._read(connector, task, parquet, work)
+        to_read = [*parquet, *task.group.delete_files]
+        if to_read:
+            yield from self._read(connector, task, to_read, work)
 
     def _read(
         self,
@@ -66,9 +65,10 @@ class SegmentFileGroupCapture:
         manifest = self._manifest(task)
         failed = False
         for result in self._runner.run(context, tasks, _Watching(work, len(files))):
-            failed = failed or any(file.state == FES_FAILED for file in result.results)
+            went = (*result.results, *result.delete_results)
+            failed = failed or any(file.state == FES_FAILED for file in went)
             add_result(manifest, result)
-            yield FileGroupResultChunk(files=result.results)
+            yield FileGroupResultChunk(files=result.results, delete_files=result.delete_results)
         if not failed and manifest.parts:
             work.step("merging", parts=len(manifest.parts))
             yield FileGroupResultChunk(segments=[finish_segment(self._blobs, manifest)])
@@ -122,7 +122,7 @@ def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
 
 def add_result(manifest: SegmentManifest, result: TaskResult) -> None:
     """Take in what a task left behind: nothing, if none of its files could be read."""
-    if not result.part.files:
+    if not (result.part.files or result.part.delete_files):
         return
     shapes = [shape.SerializeToString(deterministic=True) for shape in result.shapes]
     numbers = number_shapes(manifest, shapes)
@@ -133,8 +133,8 @@ def add_result(manifest: SegmentManifest, result: TaskResult) -> None:
 
 
 def _by_format(group: FileGroup) -> tuple[list[PlannedFile], list[PlannedFile]]:
-    parquet = [file for file in group.files if file.file.file_format.lower() in _PARQUET]
-    others = [file for file in group.files if file.file.file_format.lower() not in _PARQUET]
+    parquet = [file for file in group.files if file.file.file_format.lower() in PARQUET]
+    others = [file for file in group.files if file.file.file_format.lower() not in PARQUET]
     return parquet, others
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
-from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SnapshotPlan
-from ai.floedb.floecat.execution.scan_pb2 import ScanFile
+from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES, ScanFile
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
 from ai.floedb.floecat.reconciler.executor_control_pb2 import (
     GetLeasedPlanSnapshotInputResponse,
@@ -16,12 +16,19 @@ from ai.floedb.floecat.reconciler.executor_control_pb2 import (
 )
 from ai.floedb.floecat.reconciler.reconciler_pb2 import PLAN_SNAPSHOT, ReconcileCounters
 from floecat.artifacts.coverage import CoverageHash
-from floecat.artifacts.index.covered import CoveredFiles
+from floecat.artifacts.index.covered import (
+    CoveredDeletes,
+    CoveredFiles,
+    IdentityKey,
+    identity_key,
+    identity_of,
+)
+from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.capture.policies import file_policy
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.records import ScanBundle
 from floecat.storage.blobs.port import BlobStore
-from floecat.worker.captures import column_scope
+from floecat.worker.captures import PARQUET, column_scope
 from floecat.worker.chunks import bounded
 from floecat.worker.connections import OpenConnectors
 from floecat.worker.control import ControlPlane
@@ -59,7 +66,7 @@ class RemoteSnapshotPlanningReconcileExecutor:
         with self._connectors.lent(given.connector) as connector:
             work.step("opened")
             bundle = connector.plan_snapshot_files(namespace, name, given.snapshot.snapshot_id)
-            listed = _Listed.of(bundle, work, self._reuse(given, bundle))
+            listed = _Listed.of(bundle, work, self._known(given, bundle))
         work.step("planned", files=listed.files_total, reused=listed.reused_total)
         plan = SnapshotPlanMessages(work, given, bundle, listed)
         success = PlanResultSummary(
@@ -74,18 +81,28 @@ class RemoteSnapshotPlanningReconcileExecutor:
         method = self._control.stub.SubmitLeasedPlanSnapshotResult
         return Submission(method, plan, closing, (listed.files, listed.reused))
 
-    def _reuse(self, given: GetLeasedPlanSnapshotInputResponse, bundle: ScanBundle) -> Reuse | None:
+    def _known(self, given: GetLeasedPlanSnapshotInputResponse, bundle: ScanBundle) -> "_Known":
         """What earlier captures know, if there was one."""
         if not given.covered_index.uri:
-            return None
+            return _Known()
         scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
         policy = file_policy(given.capture_policy, scope.selected(bundle.columns))
-        return Reuse(CoveredFiles.open(self._blobs, given.covered_index), policy)
+        index = ScanIndexFile.open(self._blobs, given.covered_index)
+        return _Known(Reuse(CoveredFiles(index), policy), CoveredDeletes(index))
 
 
 def _said(listed: "_Listed", groups: int) -> str:
     again = f", {listed.reused_total} known already" if listed.reused_total else ""
-    return f"{listed.files_total} files in {groups} groups{again}"
+    deletes = f", and {len(listed.deletes)} delete files to read" if listed.deletes else ""
+    return f"{listed.files_total} files in {groups} groups{again}{deletes}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What earlier captures know."""
+
+    files: Reuse | None = None
+    deletes: CoveredDeletes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,8 @@ class _Listed:
     """To be read, all of it or some columns."""
     reused: Spool[PlannedFile]
     """Known already."""
+    deletes: list[PlannedFile]
+    """Position deletes to be read; as many as the bundle has in memory at most."""
     sums: GroupSums
     """Of what is to be read."""
     files_total: int
@@ -103,15 +122,17 @@ class _Listed:
     coverage_sha256: str
 
     @classmethod
-    def of(cls, bundle: ScanBundle, work: LeasedWork, reuse: Reuse | None) -> "_Listed":
+    def of(cls, bundle: ScanBundle, work: LeasedWork, known: _Known) -> "_Listed":
         files, reused = Spool(PlannedFile), Spool(PlannedFile)
         coverage = CoverageHash()
+        applied: set[int] = set()
         size = again = 0
         try:
             for file in bundle.data_files:
                 planned = _planned(file)
                 coverage.add(planned.identity)
-                if reuse is not None and reuse.apply(planned):
+                applied.update(file.delete_file_indexes)
+                if known.files is not None and known.files.apply(planned):
                     reused.write(planned)
                     again += 1
                 else:
@@ -120,14 +141,39 @@ class _Listed:
                 if len(coverage) % _LOOK_EVERY == 0:
                     work.tell(f"{len(coverage)} files listed")
                     work.require_live()
+            deletes = _deletes_to_read(bundle, applied, known.deletes)
         except BaseException:
             files.close()
             reused.close()
             raise
         total = len(coverage)
+        size += sum(file.identity.size_bytes for file in deletes)
         return cls(
-            files, reused, GroupSums(total - again, size), total, again, coverage.hexdigest()
+            files=files,
+            reused=reused,
+            deletes=deletes,
+            sums=GroupSums(total - again + len(deletes), size),
+            files_total=total,
+            reused_total=again,
+            coverage_sha256=coverage.hexdigest(),
         )
+
+
+def _deletes_to_read(
+    bundle: ScanBundle, applied: set[int], known: CoveredDeletes | None
+) -> list[PlannedFile]:
+    """The position deletes that apply to some file, and whose positions nobody knows yet.
+
+    Those that aren't parquet are left out: how many rows they have is all that is known of them.
+    """
+    found: dict[IdentityKey, PlannedFile] = {}
+    for number in sorted(applied.intersection(range(len(bundle.delete_files)))):
+        planned = _planned(bundle.delete_files[number])
+        file = planned.file
+        is_read = file.content == SFC_POSITION_DELETES and file.file_format.lower() in PARQUET
+        if is_read and (known is None or known.find(planned.identity) is None):
+            found[identity_key(planned.identity)] = planned
+    return list(found.values())
 
 
 class SnapshotPlanMessages:
@@ -161,7 +207,8 @@ class SnapshotPlanMessages:
             yield PlanSnapshotChunk(delete_files=[file])
         for known in self._listed.reused:
             yield PlanSnapshotChunk(reused_files=[known])
-        for group in grouped(self._listed.files, self._listed.sums, self._limits):
+        to_read = chain(self._listed.files, self._listed.deletes)
+        for group in grouped(to_read, self._listed.sums, self._limits):
             yield PlanSnapshotChunk(groups=[group])
 
     def _columns(self) -> Iterator[ColumnId]:
@@ -185,11 +232,4 @@ class SnapshotPlanMessages:
 
 
 def _planned(file: ScanFile) -> PlannedFile:
-    return PlannedFile(
-        file=file,
-        identity=FileIdentity(
-            file_path=file.file_path,
-            size_bytes=file.file_size_bytes,
-            format_mark=file.format_mark,
-        ),
-    )
+    return PlannedFile(file=file, identity=identity_of(file))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.captures import wanted
-from tests.support.segmenting import Patient, segment_of
+from tests.support.segmenting import Patient, positions_in, segment_of
 
 from floecat.artifacts.segments import Segment
 from floecat.capture.columns import FilePolicy
@@ -98,6 +98,29 @@ def test_local(
     assert_same(segment_of(folder, files, policy, runner), expected)
     said = capfd.readouterr()
     assert "WARN" not in said.out + said.err, "Spark has something to say, and said it"
+
+
+def test_positions_of_deletes(
+    local: tuple[Path, SparkCaptureRunner], files: list[Path], policy: FilePolicy
+) -> None:
+    folder, runner = local
+    rng = np.random.default_rng(3)
+    deletes = [files[0].parent / f"deletes-{number}.parquet" for number in range(6)]
+    expected: dict[str, set[tuple[str, int]]] = {}
+    for path in deletes:
+        rows = [(f"file:/{n % 3}", int(n)) for n in rng.integers(0, 200, 100)]
+        columns = {"file_path": [file for file, _ in rows], "pos": [row for _, row in rows]}
+        pq.write_table(pa.table(columns), path)
+        expected[path.name] = set(rows)
+    segment = segment_of(folder, files[:3], policy, runner, name="deletes", deletes=deletes)
+    assert len(segment.files) == 3
+    blobs = open_blob_store(FilesystemBlobConfig(folder / "blobs"))
+    found = positions_in(blobs, segment.manifest.parts)
+    named = {
+        name: {(run.path, row) for run in runs for row in run.positions.tolist()}
+        for name, runs in found.items()
+    }
+    assert named == expected
 
 
 class _Impatient(Patient):

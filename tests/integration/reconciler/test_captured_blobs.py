@@ -6,6 +6,7 @@ import pytest
 from tests.support.capturing import Captured, Capturing, files_of
 from tests.support.clock import FakeClock
 from tests.support.reconciling import Reconciling
+from tests.support.segments import Deletes
 
 from ai.floedb.floecat.catalog.snapshot_pb2 import DeleteSnapshotRequest
 from ai.floedb.floecat.catalog.table_pb2 import DeleteTableRequest
@@ -97,9 +98,46 @@ def test_what_a_job_wrote_is_kept_until_it_is_forgotten(
     assert collect(plane, clock) == set()
 
 
+def test_positions_are_kept_for_as_long_as_a_snapshot_has_the_deletes(
+    capturing: Capturing, clock: FakeClock
+) -> None:
+    plane = capturing.plane
+    files = files_of(range(2))
+    capturing.capture(1, files)
+    with_deletes(capturing, Deletes("d0", [(files[0].path, 1)]))
+    capturing.capture(2, files)
+    positions = {name for name in names(plane) if "/positions/" in name}
+    assert len(positions) == 1
+    deletes = Deletes("d0", [(files[0].path, 1)]), Deletes("d1", [(files[0].path, 2)])
+    with_deletes(capturing, *deletes)
+    captured = capturing.capture(3, files)
+    assert captured.read == ["d1"]
+    for snapshot_id in (1, 2):
+        forget(capturing, captured, snapshot_id)
+    forget_jobs(plane, clock)
+    left = {name for name in collect(plane, clock) if "/positions/" in name}
+    assert positions < left, "what the second read is all that the third knows of its delete file"
+    assert plane.problems() == []
+    with_deletes(capturing)
+    last = capturing.capture(4, files)
+    forget(capturing, last, 3)
+    forget_jobs(plane, clock)
+    assert not {name for name in collect(plane, clock) if "/positions/" in name}
+    assert plane.problems() == []
+
+
+def with_deletes(capturing: Capturing, *deletes: Deletes) -> None:
+    """Delete files that apply to the first file."""
+    capturing.delete_files = [file.scan_file for file in deletes]
+    capturing.positions = {file.path: file for file in deletes}
+    capturing.deletes = {files_of([0])[0].path: range(len(deletes))}
+
+
 def test_a_check_misses_what_a_finalized_snapshot_needs(capturing: Capturing) -> None:
     plane = capturing.plane
+    with_deletes(capturing, Deletes("d0", [("a", 1)]))
     captured = capturing.capture(1, files_of(range(4)))
+    assert any("/positions/" in name for name in names(plane))
     assert plane.problems() == []
     for name in sorted(names(plane)):
         blobs = plane.world.stores.blobs

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 from tests.support.capturing import Captured, Capturing, files_of
 from tests.support.reconciling import Reconciling
-from tests.support.segments import Content
+from tests.support.segments import Content, Deletes
 
 from ai.floedb.floecat.catalog.index_pb2 import IAS_READY, ReadIndexArtifactRequest
 from ai.floedb.floecat.catalog.stats_pb2 import TableValueStats, TargetStatsRecord
-from ai.floedb.floecat.execution.capture_pb2 import FileGroupResultChunk
+from ai.floedb.floecat.execution.capture_pb2 import FES_FAILED_ALLOWED, FileGroupResultChunk
 from ai.floedb.floecat.execution.scan_pb2 import (
     SFC_DELETION_VECTOR,
     SFC_EQUALITY_DELETES,
@@ -17,6 +17,7 @@ from ai.floedb.floecat.execution.scan_pb2 import (
     ScanFile,
 )
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
+from floecat.artifacts.index.counting import DeletedFiles, PositionCounts
 from floecat.artifacts.payloads import blob_ref, reference
 from floecat.artifacts.statistics import StatisticsFile
 
@@ -249,6 +250,130 @@ def test_deletes_are_taken_off_where_that_can_be_told(capturing: Capturing) -> N
     assert told[files[0].path] == ([0, 1], None)
     assert told[files[1].path] == ([], 8)
     assert [file.record_count for file in index.delete_files()] == [2, 5]
+
+
+def delete_with(capturing: Capturing, deletes: Sequence[Deletes], **applied: Sequence[int]) -> None:
+    """The delete files of the next snapshot, and which apply to files by number (`f3`)."""
+    capturing.delete_files = [file.scan_file for file in deletes]
+    capturing.positions = {file.path: file for file in deletes}
+    capturing.deletes = {
+        files_of([int(name[1:])])[0].path: numbers for name, numbers in applied.items()
+    }
+
+
+def live(capturing: Capturing, captured: Captured, snapshot_id: int) -> dict[str, int | None]:
+    index = capturing.index(captured, snapshot_id)
+    return {file.key: index.deleted(file).live_row_count for file in index.files()}
+
+
+def test_position_deletes_are_exact_and_read_once(capturing: Capturing) -> None:
+    files = files_of(range(4))
+    a, b = files[0].path, files[1].path
+    deletes = [
+        Deletes("d0", [(a, 1), (a, 3), (b, 0), ("gone", 5)]),
+        Deletes("d1", [(a, 3), (a, 3), (a, 9), (b, 2)]),
+    ]
+    delete_with(capturing, deletes, f0=[0, 1], f1=[0])
+    captured = capturing.capture(1, files)
+    assert captured.read == [*(file.path for file in files), "d0", "d1"]
+    value = table(statistics(capturing, captured, 1))
+    assert (value.row_count, value.live_row_count, value.live_row_count_exact) == (32, 29, True)
+    assert live(capturing, captured, 1) == dict(
+        zip((file.path for file in files), (6, 7, 8, 8), strict=True)
+    )
+    counters = capturing.plane.job(captured.root_job_id).counters
+    assert (counters.files_total, counters.files_completed, counters.files_failed) == (4, 4, 0)
+    assert counters.bytes_read == 10
+    assert not capturing.plane.problems()
+    more = [*deletes, Deletes("d2", [(a, 0), (a, 1), (files[2].path, 7)])]
+    delete_with(capturing, more, f0=[0, 1, 2], f1=[0], f2=[2])
+    later = capturing.capture(2, files)
+    assert later.read == ["d2"]
+    value = table(statistics(capturing, later, 2))
+    assert (value.row_count, value.live_row_count, value.live_row_count_exact) == (32, 27, True)
+    assert list(live(capturing, later, 2).values()) == [5, 7, 7, 8]
+    same = capturing.capture(2, files)
+    assert same.read == []
+    assert table(statistics(capturing, same, 2)) == value
+    assert not capturing.plane.problems()
+
+
+def test_what_is_left_of_a_file_isnt_counted_again(
+    capturing: Capturing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = files_of(range(2))
+    a = files[0].path
+    overlapping = [Deletes("d0", [(a, 1), (a, 3)]), Deletes("d1", [(a, 2), (a, 3)])]
+    delete_with(capturing, overlapping, f0=[0, 1])
+    capturing.capture(1, files)
+    counted: list[int] = []
+    real = PositionCounts.taken
+
+    def counting(counts: PositionCounts, deleted: DeletedFiles) -> object:
+        counted.append(len(deleted.paths))
+        return real(counts, deleted)
+
+    monkeypatch.setattr(PositionCounts, "taken", counting)
+    other = Deletes("d2", [(files[1].path, 0)])
+    delete_with(capturing, [other, overlapping[1], overlapping[0]], f0=[1, 2], f1=[0])
+    captured = capturing.capture(2, files)
+    assert counted == [1], "of the other file only"
+    assert list(live(capturing, captured, 2).values()) == [5, 7]
+    value = table(statistics(capturing, captured, 2))
+    assert (value.live_row_count, value.live_row_count_exact) == (12, True)
+    delete_with(capturing, overlapping, f0=[1])
+    captured = capturing.capture(3, files)
+    assert list(live(capturing, captured, 3).values()) == [6, 8]
+
+
+def test_positions_under_equality_deletes_are_taken_off_an_estimate(capturing: Capturing) -> None:
+    files = files_of(range(3))
+    a, b = files[0].path, files[1].path
+    delete_with(capturing, [Deletes("d0", [(a, 1), (a, 1), (b, 2)])], f0=[0, 1], f1=[0])
+    capturing.delete_files = [*capturing.delete_files, delete_file(SFC_EQUALITY_DELETES, 5)]
+    captured = capturing.capture(1, files)
+    value = table(statistics(capturing, captured, 1))
+    assert (value.row_count, value.live_row_count, value.live_row_count_exact) == (24, 22, False)
+    assert list(live(capturing, captured, 1).values()) == [None, 7, 8]
+
+
+def test_delete_files_that_were_allowed_to_fail_are_unknown_and_tried_again(
+    capturing: Capturing,
+) -> None:
+    files = files_of(range(3))
+    a, b = files[0].path, files[1].path
+    deletes = [Deletes("d0", [(a, 1), (a, 1)]), Deletes("d1", [(b, 2)])]
+    delete_with(capturing, deletes, f0=[0, 1], f1=[1])
+    capturing.failing = ["d0"]
+    captured = capturing.capture(1, files)
+    value = table(statistics(capturing, captured, 1))
+    assert (value.live_row_count, value.live_row_count_exact) == (21, False)
+    assert list(live(capturing, captured, 1).values()) == [None, 7, 8]
+    said = capturing.plane.jobs(messages.FINALIZE_SNAPSHOT_CAPTURE)[-1].message
+    assert "the positions of 1 delete files aren't known" in said
+    capturing.failing = []
+    again = capturing.capture(2, files)
+    assert again.read == ["d0"]
+    value = table(statistics(capturing, again, 2))
+    assert (value.live_row_count, value.live_row_count_exact) == (22, True)
+
+
+def test_delete_files_without_a_result_are_refused(capturing: Capturing) -> None:
+    delete_with(capturing, [Deletes("d0", [("a", 1)])], f0=[0])
+    capturing.tampered = lambda chunk: chunk.ClearField("delete_files")
+    refused(capturing, "the group has 1 delete files, but results of 0")
+
+
+def test_positions_of_other_delete_files_are_refused(capturing: Capturing) -> None:
+    delete_with(capturing, [Deletes("d0", [("a", 1)])], f0=[0])
+
+    def another(chunk: FileGroupResultChunk) -> None:
+        for result in chunk.delete_files:
+            result.state = FES_FAILED_ALLOWED
+
+    capturing.failing = ["nothing"]
+    capturing.tampered = another
+    refused(capturing, "which isn't among the delete files that went well")
 
 
 def refused(capturing: Capturing, leftover: str) -> None:

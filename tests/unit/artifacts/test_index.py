@@ -4,16 +4,19 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pytest
-from tests.support.segments import TABLE, Content, SegmentMaker
+from tests.support.segments import TABLE, Content, Deletes, SegmentMaker
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity, PartitionValue
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES, ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import HeldSegment
-from floecat.artifacts.index.building import FileDeletes, ScanIndexBuilder
-from floecat.artifacts.index.covered import CoveredFiles
+from floecat.artifacts.index.building import ScanIndexBuilder
+from floecat.artifacts.index.counting import PositionCounts
+from floecat.artifacts.index.covered import CoveredDeletes, CoveredFiles
+from floecat.artifacts.index.deletes import FileDeletes
 from floecat.artifacts.index.reading import ScanIndexFile
-from floecat.artifacts.index.rows import NewRow, SegmentUse
+from floecat.artifacts.index.rows import DeleteUse, NewRow, SegmentUse
+from floecat.artifacts.opened import OpenedSegments
 from floecat.artifacts.segments import Segment
 from floecat.errors import DataLossError
 from floecat.storage.blobs.memory import MemoryBlobStore
@@ -52,6 +55,7 @@ class Building:
         kept: Iterable[Content] = (),
         deletes: Mapping[str, FileDeletes] | None = None,
         delete_files: Sequence[ScanFile] = (),
+        known: Mapping[int, DeleteUse] | None = None,
     ) -> ScanIndexFile:
         self.count += 1
         base = None if self.reference is None else self.index
@@ -73,7 +77,9 @@ class Building:
                 uses=self.segments[file.path],
             )
             builder.add(row, applied.get(file.path, FileDeletes()))
-        self.reference = builder.finish(TABLE, self.count, delete_files)
+        counts = PositionCounts(known or {}, OpenedSegments(self.blobs))
+        self.reference = builder.finish(TABLE, self.count, delete_files, counts)
+        self.deletes = builder.deletes
         return self.index
 
 
@@ -234,6 +240,85 @@ def test_deletes_stay_with_their_files_wherever_these_are_put(blobs: MemoryBlobS
     for file in index.files():
         expected = deletes.get(file.key, FileDeletes([], 3))
         assert index.deleted(file) == (list(expected.delete_files), expected.live_row_count)
+
+
+def test_live_rows_are_counted_wherever_files_are_put(blobs: MemoryBlobStore) -> None:
+    building = Building(blobs, max_rows=8)
+    files = [content(number) for number in range(20)]
+    building.segment("captures/acme/j/1", files)
+    building.snapshot(files)
+    more = [content(number) for number in range(20, 23)]
+    building.segment("captures/acme/j/2", more)
+    a, b, c, d = files[5].path, files[19].path, more[1].path, files[2].path
+    deletes = [
+        Deletes("d0", [(a, 0), (a, 2), (b, 1), ("gone", 1)]),
+        Deletes("d1", [(a, 2), (a, 2), (c, 7), (c, 0), (d, 0)]),
+    ]
+    held = building.maker.held("captures/acme/j/3", [], deletes)
+    unread = ScanFile(file_path="d2", content=SFC_POSITION_DELETES, record_count=1)
+    index = building.snapshot(
+        more,
+        kept=files[:6] + files[17:],
+        deletes={
+            a: FileDeletes([0, 1], None, 3),
+            b: FileDeletes([0], None, 3),
+            c: FileDeletes([1], None, 3),
+            d: FileDeletes([1, 2], None, 3),
+            files[3].path: FileDeletes([2], None, 3),
+            files[4].path: FileDeletes([0], 2, 3),
+            more[0].path: FileDeletes([0], None, None),
+        },
+        delete_files=[deletes[0].scan_file, deletes[1].scan_file, unread],
+        known={0: DeleteUse(held, 0), 1: DeleteUse(held, 1)},
+    )
+    told = {file.key: index.deleted(file) for file in index.files()}
+    assert told[a] == ([0, 1], 1), "each row once"
+    assert told[b] == ([0], 2)
+    assert told[c] == ([1], 2), "rows that it hasn't don't count"
+    assert told[d] == ([1, 2], None), "one of them wasn't read"
+    assert told[files[3].path] == ([2], None)
+    assert told[files[4].path] == ([0], 2), "as it was told"
+    assert told[more[0].path] == ([0], None), "nobody knows how many rows it has"
+    assert told[files[0].path] == ([], 3)
+    assert (building.deletes.taken, building.deletes.is_complete) == (5, False)
+
+
+def test_the_next_index_knows_the_positions_that_this_one_knew(blobs: MemoryBlobStore) -> None:
+    building = Building(blobs)
+    files = [content(number) for number in range(3)]
+    building.segment("captures/acme/j/1", files)
+    deletes = [Deletes(f"d{number}", [(files[0].path, number)]) for number in range(3)]
+    held = [
+        building.maker.held("captures/acme/j/2", [], deletes[:2]),
+        building.maker.held("captures/acme/j/3", [], deletes[2:]),
+    ]
+    known = {0: DeleteUse(held[0], 0), 3: DeleteUse(held[1], 0), 2: DeleteUse(held[0], 1)}
+    unread = Deletes("d9", [])
+    listed = [deletes[0], unread, deletes[1], deletes[2]]
+    index = building.snapshot(
+        files,
+        deletes={files[0].path: FileDeletes([0, 2, 3], None, 3)},
+        delete_files=[file.scan_file for file in listed],
+        known=known,
+    )
+    assert (building.deletes.taken, building.deletes.is_complete) == (3, True)
+    assert index.known_deletes() == known
+    assert {segment.segment_id for segment in index.segments()} == {
+        "captures/acme/j/1",
+        "captures/acme/j/2",
+        "captures/acme/j/3",
+    }
+    named = {blob.uri for blob in index.blobs()}
+    assert index.index.known_deletes.uri in named
+    covered = CoveredDeletes(index)
+    assert [covered.find(file.identity) for file in listed] == [known.get(n) for n in range(4)]
+    assert [covered.number(file.identity) for file in listed] == [0, 1, 2, 3]
+    other = Deletes("d0", [("x", 1), ("x", 2)])
+    assert covered.find(other.identity) is None
+    assert covered.number(other.identity) is None
+    without = building.snapshot([], kept=files)
+    assert without.known_deletes() == {}
+    assert [segment.segment_id for segment in without.segments()] == ["captures/acme/j/1"]
 
 
 def test_files_are_found_by_identity_with_what_is_known_of_them(blobs: MemoryBlobStore) -> None:

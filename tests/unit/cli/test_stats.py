@@ -121,7 +121,7 @@ def test_a_table_says_what_is_exact_and_what_was_seen() -> None:
         ),
     )
     fields = stats._table_fields(made)
-    assert fields["rows"] == "990 (an estimate: deletes may overlap)"
+    assert fields["rows"] == "990 (an estimate: not every delete can be counted)"
     assert fields["size"] == "5.0 MiB"
     assert fields["delete files"] == "1 (10 B)"
     assert fields["seen"] == "1 of 3 files couldn't be read; 700 of 1,000 rows"

@@ -27,6 +27,7 @@ from floecat.connectors.spi.ndv import (
 )
 from floecat.connectors.spi.records import ScanBundle
 from floecat.connectors.spi.statistics import GenericStatsEngine
+from floecat.connectors.spi.totals import CountedPositions, SnapshotTotals
 from floecat.types import logical as types
 
 SOURCE = SourceColumn(path=("n",), logical_type=types.INT, source_id=7)
@@ -122,6 +123,48 @@ def test_position_deletes_give_an_estimate_and_equality_deletes_none() -> None:
     file, *_, table = capture([deleted_by(0, 1)], [position, equality])
     assert not file.file.HasField("live_row_count")
     assert (table.table.live_row_count, table.table.live_row_count_exact) == (3, False)
+
+
+def totals_of(deletes: Sequence[ScanFile]) -> SnapshotTotals:
+    """Three files of four rows: one with every delete, one with the first, one with none."""
+    totals = SnapshotTotals(deletes)
+    for file in (deleted_by(*range(len(deletes))), deleted_by(0), deleted_by()):
+        totals.add(file, 4)
+    return totals
+
+
+def counted(*numbers: int, taken: int, complete: bool) -> CountedPositions:
+    return CountedPositions(delete_files=numbers, taken=taken, is_complete=complete)
+
+
+def test_positions_that_were_counted_make_live_rows_exact() -> None:
+    position = delete(ScanFileContent.SFC_POSITION_DELETES, 7)
+    totals = totals_of([position, position])
+    assert len(totals.unread()) == 2
+    assert totals.unread({0, 1}) == []
+    value = totals.result(counted(0, 1, taken=5, complete=True))
+    assert (value.row_count, value.live_row_count, value.live_row_count_exact) == (12, 7, True)
+    estimate = totals.result()
+    assert (estimate.live_row_count, estimate.live_row_count_exact) == (0, False)
+
+
+def test_what_wasnt_counted_is_taken_off_as_it_is_listed() -> None:
+    positions = [delete(ScanFileContent.SFC_POSITION_DELETES, rows) for rows in (2, 3)]
+    value = totals_of(positions).result(counted(0, taken=2, complete=False))
+    assert (value.live_row_count, value.live_row_count_exact) == (7, False)
+    equality = delete(ScanFileContent.SFC_EQUALITY_DELETES, 9)
+    vector = delete(ScanFileContent.SFC_DELETION_VECTOR, 1)
+    mixed = totals_of([vector, positions[0], equality])
+    value = mixed.result(counted(1, taken=2, complete=False))
+    assert (value.live_row_count, value.live_row_count_exact) == (8, False)
+
+
+def test_live_rows_that_are_known_before_are_believed() -> None:
+    totals = SnapshotTotals([delete(ScanFileContent.SFC_POSITION_DELETES, 9)])
+    assert totals.add(deleted_by(0), 4, live=1) == 1
+    assert totals.add(deleted_by(0), 4) is None
+    value = totals.result(counted(0, taken=2, complete=True))
+    assert (value.live_row_count, value.live_row_count_exact) == (3, True)
 
 
 def test_deletes_that_apply_to_nothing_dont_count() -> None:

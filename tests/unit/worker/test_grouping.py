@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.execution.capture_pb2 import FileGroup, PlannedFile
+from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES
 from floecat.worker.grouping import GroupLimits, GroupSums, grouped
 
 
@@ -69,3 +70,16 @@ def test_no_group_is_too_long_to_be_sent() -> None:
     groups = list(grouped(files, GroupSums(100, 100), limits))
     assert len(groups) > 1
     assert all(group.ByteSize() <= 1_100_000 for group in groups)
+
+
+def test_delete_files_are_grouped_with_the_others_and_told_apart() -> None:
+    files = planned([100] * 6)
+    for file in files[4:]:
+        file.file.content = SFC_POSITION_DELETES
+    limits = GroupLimits(max_files=3, max_bytes=10**9)
+    groups = list(grouped(files, GroupSums(6, 600), limits))
+    told = [(len(group.files), len(group.delete_files)) for group in groups]
+    assert told == [(3, 0), (1, 2)]
+    assert [group.total_bytes for group in groups] == [300, 300]
+    alone = list(grouped(files[4:], GroupSums(2, 200), limits))
+    assert [(len(group.files), len(group.delete_files)) for group in alone] == [(0, 2)]

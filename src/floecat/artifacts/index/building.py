@@ -5,20 +5,18 @@ together with new rows once these are at least half as many, so that a row is wr
 when its part grows by half: with every snapshot a little is written, and parts stay few.
 """
 
-from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.common.common_pb2 import BlobReference, ResourceId
 from ai.floedb.floecat.execution.scan_pb2 import ScanFile
-from ai.floedb.floecat.execution.stored_pb2 import LivePart, ScanIndex
-from floecat.artifacts.arrow import write_arrow
-from floecat.artifacts.index.layout import DELETES, FORMAT_VERSION, MAX_ROWS, identity_hash
+from ai.floedb.floecat.execution.stored_pb2 import ScanIndex
+from floecat.artifacts.index.counting import PositionCounts
+from floecat.artifacts.index.deletes import DeleteOverlay, FileDeletes, PlacedRows, write_known
+from floecat.artifacts.index.layout import FORMAT_VERSION, MAX_ROWS, identity_hash
 from floecat.artifacts.index.reading import Bits, ScanIndexFile, live_part
 from floecat.artifacts.index.rows import (
     KeptRows,
@@ -29,6 +27,7 @@ from floecat.artifacts.index.rows import (
     SegmentUse,
 )
 from floecat.artifacts.index.writing import PartWriter
+from floecat.artifacts.opened import OpenedSegments
 from floecat.artifacts.payloads import reference
 from floecat.errors import DataLossError
 from floecat.storage.blobs.frames import write_frames
@@ -39,30 +38,6 @@ Origins = np.ndarray[Any, np.dtype[np.int64]]
 
 _NEW: Final = 1 << 20
 """New rows are numbered from here on, behind every older part."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A part of the index, and where each of its rows came from."""
-
-    part: LivePart
-    origins: Origins
-
-
-@dataclass
-class _Deletes:
-    """What deletes make of files, while their places aren't known yet."""
-
-    origins: "array[int]" = field(default_factory=lambda: array("q"))
-    sizes: "array[int]" = field(default_factory=lambda: array("q"))
-    delete_files: "array[int]" = field(default_factory=lambda: array("i"))
-    live_row_counts: "array[int]" = field(default_factory=lambda: array("q"))
-
-    def add(self, origin: int, delete_files: Sequence[int], live_rows: int | None) -> None:
-        self.origins.append(origin)
-        self.sizes.append(len(delete_files))
-        self.delete_files.extend(delete_files)
-        self.live_row_counts.append(-1 if live_rows is None else live_rows)
 
 
 class ScanIndexBuilder:
@@ -86,15 +61,16 @@ class ScanIndexBuilder:
         self._identities: dict[int, Any] = {}
         self._new = NewRows(opened)
         self._new_number = _NEW
-        self._placed: list[_Placed] = []
-        self._deletes = _Deletes()
+        self._placed: list[PlacedRows] = []
+        self.deletes = DeleteOverlay(blobs)
+        """What deletes leave of the files; known when the index is finished."""
 
-    def keep(self, identity: FileIdentity, part: int, row: int, deletes: "FileDeletes") -> None:
+    def keep(self, identity: FileIdentity, part: int, row: int, deletes: FileDeletes) -> None:
         """Use a row of the older index again. DataLossError if it isn't this file's."""
         live = self._rows_kept(part)
         self._require(identity, part, row)
         live[row] = True
-        self._take_deletes(part << 32 | row, deletes)
+        self.deletes.add(part << 32 | row, deletes)
 
     def row_count(self, part: int, row: int) -> int | None:
         """How many rows a file of the older index has."""
@@ -111,9 +87,9 @@ class ScanIndexBuilder:
             for use in file.uses(row)
         ]
 
-    def add(self, row: NewRow, deletes: "FileDeletes") -> None:
+    def add(self, row: NewRow, deletes: FileDeletes) -> None:
         """Take a file that isn't in the older index, or not with these results."""
-        self._take_deletes(self._new_number << 32 | len(self._new), deletes)
+        self.deletes.add(self._new_number << 32 | len(self._new), deletes)
         self._new.add(row)
         if len(self._new) == self._max_rows:
             self._write([(self._new_number, None, self._new)])
@@ -121,9 +97,13 @@ class ScanIndexBuilder:
             self._new_number += 1
 
     def finish(
-        self, table_id: ResourceId, snapshot_id: int, delete_files: Sequence[ScanFile]
+        self,
+        table_id: ResourceId,
+        snapshot_id: int,
+        delete_files: Sequence[ScanFile],
+        counts: PositionCounts | None = None,
     ) -> BlobReference:
-        """Write what is left, and the manifest."""
+        """Write what is left, and the manifest. `counts` know the positions of delete files."""
         again = self._to_rewrite()
         for number in sorted(self._kept.keys() - again):
             self._keep_part(number)
@@ -141,8 +121,7 @@ class ScanIndexBuilder:
             contents = (file.SerializeToString(deterministic=True) for file in delete_files)
             written = write_frames(self._blobs, f"{self._prefix}/delete-files", contents)
             index.delete_files.CopyFrom(reference(written))
-        if self._deletes.origins:
-            index.deletes.CopyFrom(self._write_deletes())
+        self._write_deletes(index, counts or PositionCounts({}, OpenedSegments(self._blobs)))
         with self._blobs.writer(f"{self._prefix}/index") as writer:
             writer.write(index.SerializeToString(deterministic=True))
         return reference(writer.ref)
@@ -153,10 +132,6 @@ class ScanIndexBuilder:
             raise DataLossError(
                 f"{identity.file_path} isn't at row {row} of part {part}, where the plan has it"
             )
-
-    def _take_deletes(self, origin: int, deletes: "FileDeletes") -> None:
-        if deletes.delete_files:
-            self._deletes.add(origin, deletes.delete_files, deletes.live_row_count)
 
     def _rows_kept(self, number: int) -> Bits:
         if number not in self._kept:
@@ -202,52 +177,20 @@ class ScanIndexBuilder:
     def _keep_part(self, number: int) -> None:
         live = live_part(self._older.index.parts[number].part, self._kept[number])
         rows = np.arange(live.rows, dtype=np.int64)
-        self._placed.append(_Placed(live, np.int64(number) << 32 | rows))
+        self._placed.append(PlacedRows(live, np.int64(number) << 32 | rows))
 
     def _write(self, group: "Sequence[_Source]") -> None:
         sources: list[PartRows] = [rows for _, _, rows in group]
         origins = np.concatenate([_origins(source) for source in group])
         for written in self._writer.write(sources):
             live = live_part(written.manifest, np.ones(written.part.rows, np.bool_))
-            self._placed.append(_Placed(live, origins[written.order]))
+            self._placed.append(PlacedRows(live, origins[written.order]))
 
-    def _write_deletes(self) -> BlobReference:
-        """Every file that deletes apply to, where it lies now."""
-        origins = np.array(self._deletes.origins, np.int64)
-        order = np.argsort(origins)
-        ordered = origins[order]
-        found: list[tuple[Origins, Origins, Origins]] = []
-        for number, placed in enumerate(self._placed):
-            at = np.minimum(np.searchsorted(ordered, placed.origins), len(ordered) - 1)
-            rows = np.nonzero(ordered[at] == placed.origins)[0]
-            found.append((np.full(len(rows), number, np.int64), rows, order[at[rows]]))
-        parts, rows, entries = (np.concatenate(column) for column in zip(*found, strict=True))
-        batch = self._deletes_batch(parts, rows, entries)
-        written = write_arrow(self._blobs, f"{self._prefix}/deletes", DELETES, [batch])
-        return reference(written)
-
-    def _deletes_batch(self, parts: Origins, rows: Origins, entries: Origins) -> pa.RecordBatch:
-        sizes = np.array(self._deletes.sizes, np.int64)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        lists = pa.ListArray.from_arrays(offsets, pa.array(self._deletes.delete_files, pa.int32()))
-        counts = np.array(self._deletes.live_row_counts, np.int64)[entries]
-        return pa.RecordBatch.from_arrays(
-            [
-                pa.array(parts, pa.int32()),
-                pa.array(rows, pa.int32()),
-                lists.take(pa.array(entries)),
-                pa.array(counts, pa.int64(), mask=counts < 0),
-            ],
-            schema=DELETES,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class FileDeletes:
-    """The deletes of a file."""
-
-    delete_files: Sequence[int] = ()
-    live_row_count: int | None = None
+    def _write_deletes(self, index: ScanIndex, counts: PositionCounts) -> None:
+        written = self.deletes.write(f"{self._prefix}/deletes", self._placed, counts)
+        if written is not None:
+            index.deletes.CopyFrom(written)
+        write_known(self._blobs, f"{self._prefix}/known-deletes", index, counts)
 
 
 _Source = tuple[int, "Origins | None", PartRows]

@@ -7,9 +7,11 @@ import numpy as np
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.common.common_pb2 import BlobReference
+from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES, ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import CoverageShape
 from floecat.artifacts.index.layout import identity_hash
 from floecat.artifacts.index.reading import ScanIndexFile
+from floecat.artifacts.index.rows import DeleteUse
 from floecat.storage.blobs.port import BlobStore
 
 
@@ -75,3 +77,38 @@ class CoveredFiles:
             segments=[part.segment(use).segment_id for use in uses],
             shapes=[self._shapes[number][use.shape] for use in uses],
         )
+
+
+IdentityKey = tuple[str, int, str]
+
+
+def identity_of(file: ScanFile) -> FileIdentity:
+    """What tells a file from every other."""
+    return FileIdentity(
+        file_path=file.file_path, size_bytes=file.file_size_bytes, format_mark=file.format_mark
+    )
+
+
+def identity_key(identity: FileIdentity) -> IdentityKey:
+    """The same, to look it up by."""
+    return identity.file_path, identity.size_bytes, identity.format_mark
+
+
+class CoveredDeletes:
+    """Finds files of position deletes by identity. They are all in memory, as plans have them."""
+
+    def __init__(self, index: ScanIndexFile) -> None:
+        self._numbers = {
+            identity_key(identity_of(file)): number
+            for number, file in enumerate(index.delete_files())
+            if file.content == SFC_POSITION_DELETES
+        }
+        self._known = index.known_deletes()
+
+    def find(self, identity: FileIdentity) -> DeleteUse | None:
+        """The segment that knows a delete file's positions; None if none does."""
+        return self._known.get(self._numbers.get(identity_key(identity), -1))
+
+    def number(self, identity: FileIdentity) -> int | None:
+        """What number the delete file has in the index, whether its positions are known or not."""
+        return self._numbers.get(identity_key(identity))

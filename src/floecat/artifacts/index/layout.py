@@ -60,6 +60,16 @@ DELETES: Final = pa.schema(
 )
 """The files that deletes apply to, by part and row."""
 
+KNOWN_DELETES: Final = pa.schema(
+    [
+        pa.field("delete_file", pa.int32(), nullable=False),
+        pa.field("segment", pa.int32(), nullable=False),
+        pa.field("file", pa.int32(), nullable=False),
+    ]
+)
+"""The delete files whose positions are known, by number: in which of the index's delete segments,
+and which of the delete files there."""
+
 
 def partition_column(partition_field_id: int) -> str:
     """The core's column of a partition field."""

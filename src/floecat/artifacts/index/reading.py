@@ -1,19 +1,22 @@
 """A snapshot's scan index, opened for reading."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, LivePart, ScanIndex
 from floecat.artifacts.arrow import open_arrow
-from floecat.artifacts.index.layout import DELETES, FORMAT_VERSION
+from floecat.artifacts.index.layout import DELETES, FORMAT_VERSION, KNOWN_DELETES
 from floecat.artifacts.index.parts import IndexPartFile
+from floecat.artifacts.index.rows import DeleteUse
 from floecat.artifacts.payloads import blob_ref, read_message
 from floecat.artifacts.targets import path_key
 from floecat.errors import DataLossError
@@ -103,13 +106,19 @@ class ScanIndexFile:
 
     def deleted(self, file: LiveFile) -> Deleted:
         """The deletes that apply to a file, and what they leave of it."""
-        places, table = self._deletes
-        wanted = file.part << 32 | file.row
-        at = int(np.searchsorted(places, wanted))
-        if at == len(places) or places[at] != wanted:
-            return Deleted([], self.row_count(file))
-        row = table.slice(at, 1).to_pylist()[0]
-        return Deleted(row["delete_files"], row["live_row_count"])
+        found = self.deleted_at(file.part, file.row)
+        return Deleted([], self.row_count(file)) if found is None else found
+
+    def deleted_at(self, part: int, row: int) -> Deleted | None:
+        """The same of a row; None where no deletes apply."""
+        deletes = self._deletes
+        wanted = part << 32 | row
+        at = int(np.searchsorted(deletes.places, wanted))
+        if at == len(deletes.places) or deletes.places[at] != wanted:
+            return None
+        numbers = deletes.delete_files[deletes.offsets[at] : deletes.offsets[at + 1]]
+        live = int(deletes.live_row_counts[at])
+        return Deleted(numbers.tolist(), None if live < 0 else live)
 
     def delete_files(self) -> Iterator[ScanFile]:
         """The snapshot's delete files; files speak of them by number."""
@@ -117,23 +126,40 @@ class ScanIndexFile:
             for frame in read_frames(self._blobs, blob_ref(self.index.delete_files)):
                 yield ScanFile.FromString(frame.content)
 
+    def known_deletes(self) -> Mapping[int, DeleteUse]:
+        """The delete files whose positions are known, by number."""
+        if not self.index.HasField("known_deletes"):
+            return {}
+        reader = open_arrow(self._blobs, blob_ref(self.index.known_deletes))
+        if not reader.schema.equals(KNOWN_DELETES):
+            raise DataLossError(f"{self.index.known_deletes.uri} isn't laid out as known deletes")
+        segments = list(self.index.delete_segments)
+        numbers = (reader.read_all().column(name).to_pylist() for name in KNOWN_DELETES.names)
+        return {
+            delete_file: DeleteUse(segments[segment], file)
+            for delete_file, segment, file in zip(*numbers, strict=True)
+        }
+
     def segments(self) -> Iterator[HeldSegment]:
-        """The segments that live files are known from, each once."""
+        """The segments that live files and the positions of deletes are known from, each once."""
         seen: set[str] = set()
+        for held in self._held():
+            if held.manifest.sha256 not in seen:
+                seen.add(held.manifest.sha256)
+                yield held
+
+    def _held(self) -> Iterator[HeldSegment]:
         for number in self.parts:
             part = self.part(number)
-            for used in self._used(number):
-                held = part.part.segments[used]
-                if held.manifest.sha256 not in seen:
-                    seen.add(held.manifest.sha256)
-                    yield held
+            yield from (part.part.segments[used] for used in self._used(number))
+        yield from self.index.delete_segments
 
     def blobs(self) -> Iterator[BlobReference]:
         """Every blob that the index consists of, besides its manifest."""
         for number in self.parts:
             yield self.index.parts[number].part
             yield from self.part(number).blobs()
-        for name in ("delete_files", "deletes"):
+        for name in ("delete_files", "deletes", "known_deletes"):
             if self.index.HasField(name):
                 yield getattr(self.index, name)
 
@@ -152,12 +178,33 @@ class ScanIndexFile:
                     yield LiveFile(path_key(path), number, row)
 
     @cached_property
-    def _deletes(self) -> tuple[Numbers, pa.Table]:
-        if not self.index.HasField("deletes"):
-            return np.empty(0, np.int64), DELETES.empty_table()
-        table = open_arrow(self._blobs, blob_ref(self.index.deletes)).read_all()
+    def _deletes(self) -> "_Deletes":
+        table = DELETES.empty_table()
+        if self.index.HasField("deletes"):
+            table = open_arrow(self._blobs, blob_ref(self.index.deletes)).read_all()
+        return _Deletes.of(table.combine_chunks())
+
+
+@dataclass(frozen=True, slots=True)
+class _Deletes:
+    """The files that deletes apply to, in the order of their places."""
+
+    places: Numbers
+    offsets: Numbers
+    delete_files: Numbers
+    live_row_counts: Numbers
+    """Below zero where it isn't known."""
+
+    @classmethod
+    def of(cls, table: pa.Table) -> "_Deletes":
         parts = table.column("part").to_numpy().astype(np.int64)
-        return parts << 32 | table.column("row").to_numpy(), table
+        sizes = pc.list_value_length(table.column("delete_files")).to_numpy()
+        return cls(
+            places=parts << 32 | table.column("row").to_numpy(),
+            offsets=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            delete_files=pc.list_flatten(table.column("delete_files")).to_numpy(),
+            live_row_counts=table.column("live_row_count").fill_null(-1).to_numpy(),
+        )
 
 
 def live_rows(part: LivePart) -> Bits:

@@ -86,6 +86,14 @@ class SegmentUse(NamedTuple):
     shape: CoverageShape
 
 
+class DeleteUse(NamedTuple):
+    """A segment that knows the positions of a delete file."""
+
+    segment: HeldSegment
+    file: int
+    """Its number among the segment's delete files."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRow:
     """A file that no part has yet, or not with these results."""

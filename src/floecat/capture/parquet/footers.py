@@ -82,7 +82,7 @@ def parse_footer(content: bytes) -> Footer:
         statistics = ParquetFooterStats([rows for _, rows in groups], stated)
         details = [[_details(chunk) for chunk in chunks] for chunks, _ in groups]
         return Footer(_schema(metadata), statistics, details)
-    except (AttributeError, TypeError, KeyError) as error:
+    except (AttributeError, TypeError, LookupError) as error:
         raise MalformedThriftError("the footer's fields aren't of the types they should") from error
 
 

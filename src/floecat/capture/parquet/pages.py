@@ -43,7 +43,7 @@ def parse_locations(content: bytes) -> PageLocations:
         offsets = [_natural(page[1]) for page in pages]
         sizes = [_natural(page[2]) for page in pages]
         rows = [_natural(page[3]) for page in pages]
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError) as error:
         raise MalformedThriftError("an offset index isn't whole") from error
     if rows[:1] not in ([], [0]) or any(later < row for row, later in pairwise(rows)):
         raise MalformedThriftError("the pages of an offset index aren't in order")
@@ -62,7 +62,7 @@ def parse_bounds(content: bytes) -> PageBounds:
             null_counts=_naturals(read.get(5)),
             nan_counts=_naturals(read.get(8)),
         )
-    except (KeyError, TypeError) as error:
+    except (LookupError, TypeError) as error:
         raise MalformedThriftError("a column index isn't whole") from error
     lists = (bounds.minimums, bounds.maximums, bounds.null_counts, bounds.nan_counts)
     if any(part is not None and len(part) != len(bounds) for part in lists):

@@ -54,7 +54,7 @@ class ParquetSource:
         chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
         self.bytes_read += sum(chunk.compressed_bytes for chunk in chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
-        reader = self._reader(leaf, as_dictionary=as_dictionary, streamed=largest > _LARGE_CHUNK)
+        reader = self._reader([leaf] if as_dictionary else [], streamed=largest > _LARGE_CHUNK)
         size = sum(chunk.uncompressed_bytes for chunk in chunks)
         rows = sum(self.statistics.row_counts[group] for group in row_groups)
         batch_rows = _BATCH_BYTES * rows // max(size, 1)
@@ -67,7 +67,27 @@ class ParquetSource:
         ):
             yield leaf_values(batch.column(0), leaf.path)
 
-    def _reader(self, leaf: FileLeaf, *, as_dictionary: bool, streamed: bool) -> pq.ParquetFile:
+    def side_by_side(
+        self, leaves: Sequence[FileLeaf], batch_rows: int, *, as_dictionary: Sequence[FileLeaf]
+    ) -> Iterator[list[pa.Array]]:
+        """The values of some top-level leaves, row by row, of the whole file."""
+        groups = self.footer.row_groups
+        chunks = [group[leaf.number] for group in groups for leaf in leaves]
+        if not chunks:
+            return
+        self.bytes_read += sum(chunk.compressed_bytes for chunk in chunks)
+        largest = max(chunk.compressed_bytes for chunk in chunks)
+        reader = self._reader(as_dictionary, streamed=largest > _LARGE_CHUNK)
+        numbers = sorted(leaf.number for leaf in leaves)
+        for batch in reader.reader.iter_batches(
+            batch_rows,
+            row_groups=list(range(len(groups))),
+            column_indices=numbers,
+            use_threads=False,
+        ):
+            yield [batch.column(numbers.index(leaf.number)) for leaf in leaves]
+
+    def _reader(self, as_dictionary: Sequence[FileLeaf], *, streamed: bool) -> pq.ParquetFile:
         if not as_dictionary and not streamed:
             return self._plain
         return pq.ParquetFile(
@@ -76,6 +96,6 @@ class ParquetSource:
             memory_map=False,
             buffer_size=_BUFFER if streamed else 0,
             pre_buffer=not streamed,
-            read_dictionary=[self.schema.stored[leaf.number].path] if as_dictionary else None,
+            read_dictionary=[self.schema.stored[leaf.number].path for leaf in as_dictionary],
             coerce_int96_timestamp_unit="us",
         )

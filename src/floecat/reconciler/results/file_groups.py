@@ -1,5 +1,6 @@
 """Accepting what became of a group of files: every planned file once, and nothing else."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
@@ -10,6 +11,7 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     FES_SUCCEEDED,
     FileExecutionResult,
     FileGroupResultChunk,
+    PlannedFile,
     SegmentReference,
 )
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
@@ -46,7 +48,9 @@ class FileGroupResults:
             checked.take(FileGroupResultChunk.FromString(frame.content))
         self._require_coverage(assignment, checked, received.closing.files_total)
         if checked.segments:
-            self._segments.check(assignment, checked.segments, checked.learnt_elsewhere)
+            self._segments.check(
+                assignment, checked.segments, checked.learnt_elsewhere, checked.deletes.values()
+            )
         counters = checked.counters
         counters.file_groups_completed = 1
         return Succeeded(), Report(counters=counters, payload=received.pieces.as_blob())
@@ -55,15 +59,27 @@ class FileGroupResults:
         self, assignment: Assignment, checked: "_Checked", files_total: int
     ) -> None:
         parent = self._store.get(assignment.job.account_id, assignment.job.ancestors[0])
-        planned = CoverageHash()
-        for file in self._plans.group(parent.payload, assignment.task).group.files:
-            planned.add(file.identity)
+        group = self._plans.group(parent.payload, assignment.task).group
+        planned = _coverage(group.files)
         same = planned.hexdigest() == checked.coverage.hexdigest()
         if not same or files_total != len(planned):
             raise InvalidArgumentError(
                 f"the group has {len(planned)} files, but results of {len(checked.coverage)} were "
                 "sent, or of others: every planned file has one result"
             )
+        deletes = _coverage(group.delete_files)
+        if deletes.hexdigest() != checked.delete_coverage.hexdigest():
+            raise InvalidArgumentError(
+                f"the group has {len(deletes)} delete files, but results of "
+                f"{len(checked.delete_coverage)} were sent, or of others: each has one result"
+            )
+
+
+def _coverage(files: Iterable[PlannedFile]) -> CoverageHash:
+    planned = CoverageHash()
+    for file in files:
+        planned.add(file.identity)
+    return planned
 
 
 @dataclass
@@ -73,7 +89,10 @@ class _Checked:
     assignment: Assignment
     counters: ReconcileCounters = field(default_factory=ReconcileCounters)
     coverage: CoverageHash = field(default_factory=CoverageHash)
+    delete_coverage: CoverageHash = field(default_factory=CoverageHash)
     succeeded: dict[str, FileIdentity] = field(default_factory=dict)
+    deletes: dict[str, FileIdentity] = field(default_factory=dict)
+    """The delete files that went well."""
     told: set[str] = field(default_factory=set)
     segments: list[SegmentReference] = field(default_factory=list)
 
@@ -86,6 +105,8 @@ class _Checked:
         """Look at a piece."""
         for result in chunk.files:
             self._file(result)
+        for result in chunk.delete_files:
+            self._delete_file(result)
         for record in chunk.stats:
             self._require_file_target(record)
             self.told.add(record.file.identity.file_path)
@@ -95,22 +116,36 @@ class _Checked:
         self.counters.index_artifacts_written += len(chunk.artifacts)
 
     def _file(self, result: FileExecutionResult) -> None:
+        if self._went_well(result):
+            self.counters.files_completed += 1
+            self.succeeded[result.identity.file_path] = result.identity
+        else:
+            self.counters.files_failed += 1
+        self.coverage.add(result.identity)
+        read = ReconcileCounters(rows_processed=result.row_count, bytes_read=result.bytes_read)
+        add(self.counters, read)
+
+    def _delete_file(self, result: FileExecutionResult) -> None:
+        if self._went_well(result):
+            self.deletes[result.identity.file_path] = result.identity
+        self.delete_coverage.add(result.identity)
+        # Counted are the files of the table; people compare them with what the table has.
+        add(self.counters, ReconcileCounters(bytes_read=result.bytes_read))
+
+    def _went_well(self, result: FileExecutionResult) -> bool:
+        """Whether a file went well; if not, the policy allows it."""
         allowed = self.assignment.run.capture_policy.allow_failed_files
         match result.state:
             case state if state == FES_SUCCEEDED:
-                self.counters.files_completed += 1
-                self.succeeded[result.identity.file_path] = result.identity
+                return True
             case state if state == FES_FAILED_ALLOWED and allowed:
-                self.counters.files_failed += 1
+                return False
             case state if state in {FES_FAILED, FES_FAILED_ALLOWED}:
                 raise InvalidArgumentError(
                     f"{result.identity.file_path} failed: a group with failed files is a failure"
                 )
             case _:
                 raise InvalidArgumentError("a file's result has no state")
-        self.coverage.add(result.identity)
-        read = ReconcileCounters(rows_processed=result.row_count, bytes_read=result.bytes_read)
-        add(self.counters, read)
 
     def _require_own_artifact(self, record: IndexArtifactRecord) -> None:
         lease = self.assignment.lease

@@ -1,13 +1,13 @@
 """Segments that a worker names: its own, whole, and of exactly the files that it speaks of."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from google.protobuf.message import DecodeError
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.execution.capture_pb2 import SegmentReference
-from ai.floedb.floecat.execution.stored_pb2 import SegmentFile
 from floecat.artifacts.coverage import CoverageHash
+from floecat.artifacts.index.covered import IdentityKey, identity_key
 from floecat.artifacts.segments import Segment
 from floecat.errors import DataLossError, InvalidArgumentError, NotFoundError
 from floecat.reconciler.assignments import Assignment
@@ -26,21 +26,26 @@ class SegmentChecks:
         assignment: Assignment,
         named: Sequence[SegmentReference],
         files: Iterable[FileIdentity],
+        delete_files: Iterable[FileIdentity],
     ) -> None:
         """Refuse segments that aren't of this lease, of this table, or of these files."""
         expected, found = CoverageHash(), CoverageHash()
         for identity in files:
             expected.add(identity)
-        for segment in named:
-            for file in self._files(assignment, segment):
+        known = {identity_key(identity) for identity in delete_files}
+        for reference in named:
+            segment = self._checked(assignment, reference)
+            for file in segment.files:
                 found.add(file.stats.identity)
+            for delete_file in segment.delete_files:
+                _require_among(known, delete_file.identity)
         if expected.hexdigest() != found.hexdigest():
             raise InvalidArgumentError(
                 f"the segments are of {len(found)} files, but {len(expected)} went well, or "
                 "others: each file that went well is in one segment"
             )
 
-    def _files(self, assignment: Assignment, named: SegmentReference) -> Iterator[SegmentFile]:
+    def _checked(self, assignment: Assignment, named: SegmentReference) -> Segment:
         segment = self._opened(named)
         manifest = segment.manifest
         lease = assignment.lease
@@ -67,7 +72,7 @@ class SegmentChecks:
                     f"the segment {named.segment_id} doesn't say what was learnt of "
                     f"{file.stats.identity.file_path}"
                 )
-        yield from segment.files
+        return segment
 
     def _opened(self, named: SegmentReference) -> Segment:
         try:
@@ -80,6 +85,14 @@ class SegmentChecks:
             raise InvalidArgumentError(
                 f"{named.manifest.uri} isn't the manifest of a segment"
             ) from error
+
+
+def _require_among(known: set[IdentityKey], identity: FileIdentity) -> None:
+    if identity_key(identity) not in known:
+        raise InvalidArgumentError(
+            f"a segment has positions of {identity.file_path}, which isn't among the delete files "
+            "that went well"
+        )
 
 
 def _is_below(name: str, prefix: str) -> bool:

@@ -343,8 +343,8 @@ class TableValueStats(_message.Message):
     live_row_count: _builtins.int
     """Rows that a query sees, deletes applied."""
     live_row_count_exact: _builtins.bool
-    """False when it is an estimate: equality deletes aren't taken off it, and position deletes as many as
-    their files have rows, which may repeat each other.
+    """False when it is an estimate: equality deletes aren't taken off it, and position deletes that weren't
+    read as many as their files have rows, which may repeat each other.
     """
     data_file_count: _builtins.int
     data_size_bytes: _builtins.int

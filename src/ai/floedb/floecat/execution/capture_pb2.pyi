@@ -280,12 +280,19 @@ class FileGroup(_message.Message):
     ORDINAL_FIELD_NUMBER: _builtins.int
     FILES_FIELD_NUMBER: _builtins.int
     TOTAL_BYTES_FIELD_NUMBER: _builtins.int
+    DELETE_FILES_FIELD_NUMBER: _builtins.int
     group_id: _builtins.str
     """Stable inside its plan."""
     ordinal: _builtins.int
     total_bytes: _builtins.int
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedFile]: ...
+    @_builtins.property
+    def delete_files(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedFile]:
+        """Files of position deletes whose positions aren't known yet. They are read like files, and counted
+        among none: what a plan covers are data files.
+        """
+
     def __init__(
         self,
         *,
@@ -293,10 +300,11 @@ class FileGroup(_message.Message):
         ordinal: _builtins.int = ...,
         files: _abc.Iterable[Global___PlannedFile] | None = ...,
         total_bytes: _builtins.int = ...,
+        delete_files: _abc.Iterable[Global___PlannedFile] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["files", b"files", "group_id", b"group_id", "ordinal", b"ordinal", "total_bytes", b"total_bytes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "files", b"files", "group_id", b"group_id", "ordinal", b"ordinal", "total_bytes", b"total_bytes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -456,6 +464,7 @@ class FileGroupResultChunk(_message.Message):
     STATS_FIELD_NUMBER: _builtins.int
     ARTIFACTS_FIELD_NUMBER: _builtins.int
     SEGMENTS_FIELD_NUMBER: _builtins.int
+    DELETE_FILES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileExecutionResult]: ...
     @_builtins.property
@@ -466,6 +475,10 @@ class FileGroupResultChunk(_message.Message):
     def artifacts(self) -> _containers.RepeatedCompositeFieldContainer[_index_pb2.IndexArtifactRecord]: ...
     @_builtins.property
     def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___SegmentReference]: ...
+    @_builtins.property
+    def delete_files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileExecutionResult]:
+        """One per planned delete file. Those that went well needn't be known: an engine may read no files."""
+
     def __init__(
         self,
         *,
@@ -473,10 +486,11 @@ class FileGroupResultChunk(_message.Message):
         stats: _abc.Iterable[_stats_pb2.TargetStatsRecord] | None = ...,
         artifacts: _abc.Iterable[_index_pb2.IndexArtifactRecord] | None = ...,
         segments: _abc.Iterable[Global___SegmentReference] | None = ...,
+        delete_files: _abc.Iterable[Global___FileExecutionResult] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifacts", b"artifacts", "files", b"files", "segments", b"segments", "stats", b"stats"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifacts", b"artifacts", "delete_files", b"delete_files", "files", b"files", "segments", b"segments", "stats", b"stats"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -135,6 +135,39 @@ class SegmentFile(_message.Message):
 Global___SegmentFile: _TypeAlias = SegmentFile  # noqa: Y015
 
 @_typing.final
+class SegmentDeleteFile(_message.Message):
+    """A file of position deletes that a segment knows the positions of."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IDENTITY_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    FIRST_BATCH_FIELD_NUMBER: _builtins.int
+    BATCHES_FIELD_NUMBER: _builtins.int
+    rows: _builtins.int
+    """Rows that it has; they may repeat each other."""
+    first_batch: _builtins.int
+    """Which batches of the part's positions are of it."""
+    batches: _builtins.int
+    @_builtins.property
+    def identity(self) -> _stats_pb2.FileIdentity: ...
+    def __init__(
+        self,
+        *,
+        identity: _stats_pb2.FileIdentity | None = ...,
+        rows: _builtins.int = ...,
+        first_batch: _builtins.int = ...,
+        batches: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["identity", b"identity"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batches", b"batches", "first_batch", b"first_batch", "identity", b"identity", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SegmentDeleteFile: _TypeAlias = SegmentDeleteFile  # noqa: Y015
+
+@_typing.final
 class SegmentPart(_message.Message):
     """What one task left behind: an Arrow file with a batch per column and a row per file."""
 
@@ -142,21 +175,33 @@ class SegmentPart(_message.Message):
 
     COLUMNS_FIELD_NUMBER: _builtins.int
     FILES_FIELD_NUMBER: _builtins.int
+    DELETE_FILES_FIELD_NUMBER: _builtins.int
+    POSITIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def columns(self) -> _common_pb2.BlobReference: ...
+    def columns(self) -> _common_pb2.BlobReference:
+        """Absent when it has no files."""
+
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___SegmentFile]:
         """In the order of the rows."""
+
+    @_builtins.property
+    def delete_files(self) -> _containers.RepeatedCompositeFieldContainer[Global___SegmentDeleteFile]: ...
+    @_builtins.property
+    def positions(self) -> _common_pb2.BlobReference:
+        """Arrow: the positions that the delete files name, in runs. Absent when it has no delete files."""
 
     def __init__(
         self,
         *,
         columns: _common_pb2.BlobReference | None = ...,
         files: _abc.Iterable[Global___SegmentFile] | None = ...,
+        delete_files: _abc.Iterable[Global___SegmentDeleteFile] | None = ...,
+        positions: _common_pb2.BlobReference | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "positions", b"positions"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "files", b"files"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "files", b"files", "positions", b"positions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -171,6 +216,7 @@ class TaskResult(_message.Message):
     PART_FIELD_NUMBER: _builtins.int
     SHAPES_FIELD_NUMBER: _builtins.int
     RESULTS_FIELD_NUMBER: _builtins.int
+    DELETE_RESULTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def part(self) -> Global___SegmentPart: ...
     @_builtins.property
@@ -181,16 +227,21 @@ class TaskResult(_message.Message):
     def results(self) -> _containers.RepeatedCompositeFieldContainer[_capture_pb2.FileExecutionResult]:
         """One per file, in order."""
 
+    @_builtins.property
+    def delete_results(self) -> _containers.RepeatedCompositeFieldContainer[_capture_pb2.FileExecutionResult]:
+        """One per delete file, in order."""
+
     def __init__(
         self,
         *,
         part: Global___SegmentPart | None = ...,
         shapes: _abc.Iterable[Global___CoverageShape] | None = ...,
         results: _abc.Iterable[_capture_pb2.FileExecutionResult] | None = ...,
+        delete_results: _abc.Iterable[_capture_pb2.FileExecutionResult] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["part", b"part", "results", b"results", "shapes", b"shapes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_results", b"delete_results", "part", b"part", "results", b"results", "shapes", b"shapes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -448,6 +499,8 @@ class ScanIndex(_message.Message):
     DELETE_FILES_FIELD_NUMBER: _builtins.int
     DELETE_FILES_TOTAL_FIELD_NUMBER: _builtins.int
     DELETES_FIELD_NUMBER: _builtins.int
+    DELETE_SEGMENTS_FIELD_NUMBER: _builtins.int
+    KNOWN_DELETES_FIELD_NUMBER: _builtins.int
     format_version: _builtins.int
     snapshot_id: _builtins.int
     files: _builtins.int
@@ -464,6 +517,14 @@ class ScanIndex(_message.Message):
     def deletes(self) -> _common_pb2.BlobReference:
         """Arrow: the files that deletes apply to, with what is left of them; absent without any."""
 
+    @_builtins.property
+    def delete_segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___HeldSegment]:
+        """Segments that know the positions of delete files."""
+
+    @_builtins.property
+    def known_deletes(self) -> _common_pb2.BlobReference:
+        """Arrow: which of them knows which delete file; absent when nothing is known of any."""
+
     def __init__(
         self,
         *,
@@ -475,10 +536,12 @@ class ScanIndex(_message.Message):
         delete_files: _common_pb2.BlobReference | None = ...,
         delete_files_total: _builtins.int = ...,
         deletes: _common_pb2.BlobReference | None = ...,
+        delete_segments: _abc.Iterable[Global___HeldSegment] | None = ...,
+        known_deletes: _common_pb2.BlobReference | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "deletes", b"deletes", "table_id", b"table_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "deletes", b"deletes", "known_deletes", b"known_deletes", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "delete_segments", b"delete_segments", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "known_deletes", b"known_deletes", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

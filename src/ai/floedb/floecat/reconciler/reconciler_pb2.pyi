@@ -502,6 +502,7 @@ class ReconcileCounters(_message.Message):
     file_groups_completed: _builtins.int
     file_groups_failed: _builtins.int
     files_total: _builtins.int
+    """Data files; delete files that are read as well count in bytes_read only."""
     files_completed: _builtins.int
     files_failed: _builtins.int
     files_reused: _builtins.int

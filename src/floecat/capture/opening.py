@@ -1,0 +1,23 @@
+"""opened_source: a planned file, opened as the parquet file that it should be."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
+from floecat.capture.failures import CaptureFailure, reasons
+from floecat.capture.parquet.reading import ParquetSource
+from floecat.connectors.spi.access import FileAccess
+
+
+@contextmanager
+def opened_source(access: FileAccess, planned: PlannedFile) -> Iterator[ParquetSource]:
+    """Open a file. What goes wrong with its bytes, also later, is a `CaptureFailure`."""
+    identity = planned.identity
+    with reasons(identity.file_path), access.open(identity.file_path) as file:
+        size = file.size()
+        if size != identity.size_bytes:
+            raise CaptureFailure(
+                f"it has {size} bytes, and {identity.size_bytes} were planned: "
+                "it isn't the file any more that it was"
+            )
+        yield ParquetSource(file, size)
