@@ -53,19 +53,13 @@ class CapturedFiles:
         )
 
     def artifact(self, file: LiveFile) -> IndexArtifactRecord | None:
-        """The file's sidecar: of several the one with the most columns, the newest of those."""
+        """The file's sidecar, as of this snapshot."""
         part = self.index.part(file.part)
-        best: IndexArtifactRecord | None = None
-        for use in part.uses(file.row):
-            found = self.opened.open(part.segment(use)).files[use.file]
-            if found.HasField("artifact") and (
-                best is None or _columns_in(found.artifact) >= _columns_in(best)
-            ):
-                best = found.artifact
-        if best is None:
+        found = self.opened.sidecar((part.segment(use), use.file) for use in part.uses(file.row))
+        if found is None:
             return None
         record = IndexArtifactRecord()
-        record.CopyFrom(best)
+        record.CopyFrom(found)
         record.table_id.CopyFrom(self.place.table)
         record.snapshot_id = self.place.snapshot_id
         return record
@@ -119,7 +113,3 @@ class CapturedFiles:
                     stats = FileColumnStats(column_id=coverage.column_id, scalar=scalar)
                     found[coverage.column_id] = stats
         yield from (found[column_id] for column_id in sorted(found))
-
-
-def _columns_in(artifact: IndexArtifactRecord) -> int:
-    return len(artifact.coverage.column_ids)

@@ -17,6 +17,7 @@ from ai.floedb.floecat.reconciler.executor_control_pb2 import (
 from ai.floedb.floecat.reconciler.reconciler_pb2 import PLAN_SNAPSHOT, ReconcileCounters
 from floecat.artifacts.coverage import CoverageHash
 from floecat.artifacts.index.covered import CoveredFiles
+from floecat.artifacts.opened import OpenedSegments
 from floecat.capture.policies import file_policy
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.records import ScanBundle
@@ -80,7 +81,8 @@ class RemoteSnapshotPlanningReconcileExecutor:
             return None
         scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
         policy = file_policy(given.capture_policy, scope.selected(bundle.columns))
-        return Reuse(CoveredFiles.open(self._blobs, given.covered_index), policy)
+        covered = CoveredFiles.open(self._blobs, given.covered_index)
+        return Reuse(covered, OpenedSegments(self._blobs), policy)
 
 
 def _said(listed: "_Listed", groups: int) -> str:
