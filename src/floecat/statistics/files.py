@@ -97,7 +97,9 @@ class CapturedFiles:
         self, part: IndexPartFile, uses: "list[Use]", query: StatsQuery
     ) -> Iterator[FileColumnStats]:
         chosen = part.choices.of(tuple(use.shape for use in uses))
-        wanted = chosen.keys() & (query.column_ids or chosen.keys())
+        # Files outlive schemas: columns are called as this snapshot does, and others are gone.
+        names = self.index.names
+        wanted = chosen.keys() & (query.column_ids or chosen.keys()) & (names or chosen).keys()
         found: dict[int, FileColumnStats] = {}
         for ordinal, use in enumerate(uses):
             here = {column_id for column_id in wanted if chosen[column_id] == ordinal}
@@ -110,6 +112,7 @@ class CapturedFiles:
                 )
                 if learnt is not None:
                     scalar = to_scalar(coverage, learnt, sketches=query.sketches)
+                    scalar.display_name = names.get(coverage.column_id, scalar.display_name)
                     stats = FileColumnStats(column_id=coverage.column_id, scalar=scalar)
                     found[coverage.column_id] = stats
         yield from (found[column_id] for column_id in sorted(found))

@@ -369,6 +369,16 @@ def test_a_share_that_is_none_is_refused(captured: Captured, share: float) -> No
         captured.capture(policy)
 
 
+def _called(captured: Captured) -> tuple[list[str], list[list[str]]]:
+    """The names of columns, in the records of columns and in those of files."""
+    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_COLUMN])
+    records = captured.clients.statistics.ListTargetStats(request).records
+    return (
+        [record.scalar.display_name for record in records],
+        [[column.scalar.display_name for column in f.file.columns] for f in captured.files()],
+    )
+
+
 def test_a_dropped_column_is_gone(captured: Captured) -> None:
     captured.append(2)
     captured.capture()
@@ -376,6 +386,22 @@ def test_a_dropped_column_is_gone(captured: Captured) -> None:
         update.delete_column("name")
     captured.table.append(rows(9).drop_columns("name"))
     captured.capture()
-    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_COLUMN])
-    records = captured.clients.statistics.ListTargetStats(request).records
-    assert [record.scalar.display_name for record in records] == ["id"]
+    assert _called(captured) == (["id"], [["id"]] * 3)
+
+
+def test_a_renamed_column_has_its_new_name_in_files_that_arent_read_again(
+    captured: Captured,
+) -> None:
+    captured.append(2)
+    captured.capture()
+    with captured.table.update_schema() as update:
+        update.rename_column("name", "called")
+    captured.table.append(rows(9).rename_columns(["id", "called"]))
+    second = captured.capture()
+    assert (second.counters.files_completed, second.counters.files_reused) == (1, 2)
+    assert _called(captured) == (["id", "called"], [["id", "called"]] * 3)
+    first = captured.table.snapshots()[0].snapshot_id
+    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_FILE])
+    request.snapshot.snapshot_id = first
+    old = captured.clients.statistics.ListTargetStats(request).records
+    assert [[c.scalar.display_name for c in f.file.columns] for f in old] == [["id", "name"]] * 2

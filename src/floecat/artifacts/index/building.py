@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.common.common_pb2 import BlobReference, ResourceId
 from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import LivePart, ScanIndex
@@ -121,7 +122,11 @@ class ScanIndexBuilder:
             self._new_number += 1
 
     def finish(
-        self, table_id: ResourceId, snapshot_id: int, delete_files: Sequence[ScanFile]
+        self,
+        table_id: ResourceId,
+        snapshot_id: int,
+        delete_files: Sequence[ScanFile],
+        columns: Sequence[ColumnId] = (),
     ) -> BlobReference:
         """Write what is left, and the manifest."""
         again = self._to_rewrite()
@@ -136,6 +141,7 @@ class ScanIndexBuilder:
             parts=[placed.part for placed in self._placed],
             files=sum(placed.part.live_rows for placed in self._placed),
             delete_files_total=len(delete_files),
+            columns=columns,
         )
         if delete_files:
             contents = (file.SerializeToString(deterministic=True) for file in delete_files)

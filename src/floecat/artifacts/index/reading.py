@@ -1,7 +1,7 @@
 """A snapshot's scan index, opened for reading."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -63,6 +63,11 @@ class ScanIndexFile:
 
     def __len__(self) -> int:
         return self.index.files
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """How the snapshot calls its columns; empty in an index that doesn't tell."""
+        return {column.column_id: ".".join(column.path) for column in self.index.columns}
 
     @property
     def parts(self) -> range:

@@ -5,6 +5,7 @@ How captures lie in the blob store. Not part of any answer to a client."""
 
 from ai.floedb.floecat.catalog import index_pb2 as _index_pb2
 from ai.floedb.floecat.catalog import stats_pb2 as _stats_pb2
+from ai.floedb.floecat.catalog import table_pb2 as _table_pb2
 from ai.floedb.floecat.common import common_pb2 as _common_pb2
 from ai.floedb.floecat.execution import capture_pb2 as _capture_pb2
 from ai.floedb.floecat.types import types_pb2 as _types_pb2
@@ -448,6 +449,7 @@ class ScanIndex(_message.Message):
     DELETE_FILES_FIELD_NUMBER: _builtins.int
     DELETE_FILES_TOTAL_FIELD_NUMBER: _builtins.int
     DELETES_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
     format_version: _builtins.int
     snapshot_id: _builtins.int
     files: _builtins.int
@@ -464,6 +466,12 @@ class ScanIndex(_message.Message):
     def deletes(self) -> _common_pb2.BlobReference:
         """Arrow: the files that deletes apply to, with what is left of them; absent without any."""
 
+    @_builtins.property
+    def columns(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
+        """The columns of the snapshot's own schema: parts and segments may know older names, and columns that
+        are gone. Empty when that wasn't told.
+        """
+
     def __init__(
         self,
         *,
@@ -475,10 +483,11 @@ class ScanIndex(_message.Message):
         delete_files: _common_pb2.BlobReference | None = ...,
         delete_files_total: _builtins.int = ...,
         deletes: _common_pb2.BlobReference | None = ...,
+        columns: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "deletes", b"deletes", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
