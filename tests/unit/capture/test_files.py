@@ -182,6 +182,81 @@ def test_a_float_in_a_double_column(tmp_path: Path) -> None:
     assert (stats.min, stats.max) == ("0.10000000149011612", "2.5")
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pa.array([2**53 + 1, 7, -(2**53) - 1], pa.int64()), Kind.DOUBLE),
+        (pa.array([2**63 - 1, -(2**63), None], pa.int64()), Kind.DOUBLE),
+        (pa.array([2**64 - 1, 2**63 + 1], pa.uint64()), Kind.DOUBLE),
+        (pa.array([2**24 + 1, -(2**24) - 1], pa.int32()), Kind.FLOAT),
+        (pa.array([0.1, 1e300, -1e300], pa.float64()), Kind.FLOAT),
+        (pa.array([0.1, 0.7], pa.float64()), Kind.FLOAT),
+    ],
+    ids=["long", "longest", "unsigned", "int", "too large", "double"],
+)
+@pytest.mark.parametrize("sketches", [True, False])
+def test_numbers_that_a_float_cant_say_are_bounded_all_the_same(
+    values: pa.Array, kind: Kind, sketches: bool, tmp_path: Path
+) -> None:
+    file = written(tmp_path, pa.table({"c": values}), write_page_index=True)
+    wide = column(("c",), LogicalType(kind))
+    if not sketches:
+        wide = replace(wide, ndv=False, quantiles=False, frequent_items=False)
+    found = capture(file, wide)
+    stats = scalar_of(found, 1)
+    present = [value for value in values.to_pylist() if value is not None]
+    assert (stats.value_count, stats.null_count) == (len(values), values.null_count)
+    assert float(stats.min) <= min(present)
+    assert float(stats.max) >= max(present)
+    assert stats.min_tight == (float(stats.min) == min(present))
+    assert stats.max_tight == (float(stats.max) == max(present))
+    assert not any(row.values for row in found.pages), "none of them exactly"
+    assert not any(row.min_int is not None for row in found.pages)
+    if sketches:
+        dtype = np.float32 if kind is Kind.FLOAT else np.float64
+        with np.errstate(over="ignore"):
+            rounded = np.array(present, values.type.to_pandas_dtype()).astype(dtype)
+        assert stats.ndv.exact == len(np.unique(rounded))
+
+
+def test_numbers_that_a_float_can_say_are_exact(tmp_path: Path) -> None:
+    file = written(tmp_path, pa.table({"c": pa.array([2**53, -(2**53), 3], pa.int64())}))
+    found = capture(file, column(("c",), LogicalType(Kind.DOUBLE)))
+    stats = scalar_of(found, 1)
+    assert (stats.min, stats.max) == ("-9.007199254740992E15", "9.007199254740992E15")
+    assert stats.min_tight
+    assert stats.max_tight
+    [values] = [row.values for row in found.pages if row.values is not None]
+    assert set(values) == {"-9.007199254740992E15", "3.0", "9.007199254740992E15"}
+
+
+@pytest.mark.parametrize("sketches", [True, False])
+def test_unsigned_numbers_of_any_size(sketches: bool, tmp_path: Path) -> None:
+    values = [2**64 - 1, 5, 2**63, None, 5]
+    table = pa.table({"c": pa.array(values, pa.uint64())})
+    file = written(tmp_path, table, write_page_index=True)
+    found = captured(file, sketches=sketches)
+    stats = scalar_of(found, 1)
+    assert (stats.value_count, stats.null_count) == (5, 1)
+    assert (stats.min, stats.max) == ("5", str(2**64 - 1))
+    assert stats.min_tight
+    assert stats.max_tight
+    assert not any(row.max_int is not None for row in found.pages), "none has so many bits"
+    if sketches:
+        assert stats.ndv.exact == 3
+        assert stats.quantiles.values[-1] == float(2**64 - 1)
+        top = {item.value: item.count_estimate for item in stats.frequent_items}
+        assert top == {"5": 2, str(2**63): 1, str(2**64 - 1): 1}
+        [few] = [row.values for row in found.pages if row.values is not None]
+        assert set(few) == {"5", str(2**63), str(2**64 - 1)}
+
+
+def test_unsigned_numbers_that_are_no_times(tmp_path: Path) -> None:
+    file = written(tmp_path, pa.table({"c": pa.array([2**64 - 1], pa.uint64())}))
+    with pytest.raises(CaptureFailure, match=r"data\.parquet.*uint64.*TIMESTAMP"):
+        capture(file, column(("c",), LogicalType(Kind.TIMESTAMP)))
+
+
 @pytest.mark.parametrize("stored", [pa.int32(), pa.int64()])
 @pytest.mark.parametrize("sketches", [True, False])
 def test_whole_numbers_in_a_decimal_column(
