@@ -386,6 +386,53 @@ def test_few_values_are_counted_and_kept(tmp_path: Path) -> None:
     assert values == {1: ("x", "y"), 2: ("1", str(2**40))}
 
 
+def few_values(found: CapturedFile) -> "tuple[str, ...] | None":
+    rows = [row.values for row in found.pages if row.values is not None]
+    return rows[0] if rows else None
+
+
+def test_few_times_are_kept_if_microseconds_say_them(tmp_path: Path) -> None:
+    def kept(nanos: list[int], logical: LogicalType) -> "tuple[str, ...] | None":
+        file = written(tmp_path, pa.table({"t": pa.array(nanos, pa.timestamp("ns"))}))
+        return few_values(capture(file, column(("t",), logical)))
+
+    exact = kept([1_000, 2_000_000], LogicalType(Kind.TIMESTAMP))
+    assert exact == ("1970-01-01T00:00:00.000001", "1970-01-01T00:00:00.002")
+    assert kept([1_000, 2_000_001], LogicalType(Kind.TIMESTAMP)) is None
+    millis = LogicalType(Kind.TIMESTAMP, temporal_precision=3)
+    assert kept([1_000_000], millis) == ("1970-01-01T00:00:00.001",)
+    assert kept([1_000_000, 1_000], millis) is None
+
+
+def test_few_times_of_day_are_kept_if_microseconds_say_them(tmp_path: Path) -> None:
+    for nanos, said in ((1_000, ("00:00:00.000001",)), (1_001, None)):
+        file = written(tmp_path, pa.table({"t": pa.array([nanos], pa.time64("ns"))}))
+        assert few_values(capture(file, column(("t",), LogicalType(Kind.TIME)))) == said
+
+
+def test_few_times_of_the_old_kind_may_be_cut_off(tmp_path: Path) -> None:
+    table = pa.table({"t": pa.array([1_001], pa.timestamp("ns"))})
+    file = written(tmp_path, table, use_deprecated_int96_timestamps=True)
+    assert few_values(capture(file, column(("t",), LogicalType(Kind.TIMESTAMP)))) is None
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_few_texts_are_kept_if_they_are_texts(dictionary: bool, tmp_path: Path) -> None:
+    def kept(values: list[bytes], logical: LogicalType) -> "tuple[str, ...] | None":
+        table = pa.table({"t": pa.array(values, pa.binary())})
+        file = written(tmp_path, table, use_dictionary=dictionary)
+        return few_values(capture(file, column(("t",), logical)))
+
+    assert kept([b"b", "ß".encode()], STRING) == ("b", "ß")
+    assert kept([b"b", b"\xff"], STRING) is None
+    assert kept([b"b", b"\xff"], LogicalType(Kind.BINARY)) == ("/w==", "Yg==")
+
+
+def test_few_floats_are_kept_with_nan(tmp_path: Path) -> None:
+    found = captured(written(tmp_path, pa.table({"f": [1.5, float("nan"), -0.0, 0.0]})))
+    assert few_values(found) == ("0.0", "1.5", "NaN")
+
+
 def test_heavy_values_are_found_among_many(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     numbers = rng.integers(0, 2**60, 100_000)

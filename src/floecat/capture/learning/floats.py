@@ -77,6 +77,10 @@ class FloatingPoint(Learning):
         values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
         return values
 
+    @override
+    def _exact_text(self, value: Any) -> str | None:
+        return self._text(value)  # NaN, which is no bound, is a value
+
     def _counted(self, values: NDArray[Any]) -> Iterable[tuple[str, int]]:
         distinct, counts = np.unique(values + values.dtype.type(0), return_counts=True)
         texts = (self._text(value) or "" for value in distinct)

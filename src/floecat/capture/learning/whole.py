@@ -80,7 +80,7 @@ class WholeNumbers(Learning):
         self._keep(numbers)
 
     def _keep(self, numbers: list[int] | None) -> None:
-        few = numbers is not None and len(numbers) <= SMALL
+        few = numbers is not None and len(numbers) <= SMALL and not self._is_cut
         self.sketching.keep([self._form.value(n) for n in numbers] if numbers and few else None)
 
     def _widen(self, low: int, high: int) -> None:
