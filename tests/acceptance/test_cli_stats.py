@@ -75,6 +75,23 @@ def test_files(cli: Cli, lake: Lake) -> None:
     assert len(told[0]["file"]["columns"]) == 2
 
 
+def test_a_column_that_only_some_files_know(cli: Cli, lake: Lake) -> None:
+    lake.add("sales.partly")
+    trigger = ("connector", "trigger", "lake", "--table", "sales.partly", "--wait")
+    cli(*trigger, "--column", "id")
+    lake.append("sales.partly")
+    cli(*trigger, "--column", "name")
+    assert [row[0] for row in cli("stats", "columns", "lake.sales.partly").rows] == ["name"]
+    for column in ("id", "#1"):
+        ran = cli("stats", "files", "lake.sales.partly", "--column", column)
+        assert len(ran.rows) == 2
+        assert "id MIN … MAX" in ran.out.splitlines()[0]
+        assert ran.out.count("1 … 3") == 1
+    wrong = cli.run("stats", "files", "lake.sales.partly", "--column", "nope")
+    assert wrong.code != 0
+    assert "its columns are id, name" in wrong.err
+
+
 def test_an_earlier_snapshot(cli: Cli, lake: Lake) -> None:
     first = lake.catalog.load_table("sales.orders").snapshots()[0].snapshot_id
     shown = cli("stats", "table", "lake.sales.orders", "--snapshot", str(first)).fields

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Protocol
 
 import pyarrow as pa
+from deltalake import write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 from tests.support.service import connected, running_service
 
@@ -57,8 +59,28 @@ class Lake:
         return [snapshot.snapshot_id for table in tables for snapshot in table.snapshots()]
 
 
+class DeltaLake:
+    """A folder of Delta tables that tests write to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "lake"
+        self.folder.mkdir()
+        self.uri = f"file://{self.folder}"
+
+    def overwrite(self, name: str, rows: pa.Table) -> None:
+        """The next version of a table: these rows, under their own schema."""
+        target = self.folder.joinpath(*name.split("."))
+        write_deltalake(target, rows, mode="overwrite", schema_mode="overwrite")
+
+
+class Upstream(Protocol):
+    """A folder that a service may read."""
+
+    folder: Path
+
+
 @contextmanager
-def mirroring(lake: Lake, folder: Path, **settings: str) -> Iterator[Floecat]:
+def mirroring(lake: Upstream, folder: Path, **settings: str) -> Iterator[Floecat]:
     """A service that may read the lake, without a worker of its own."""
     chosen = {"outbound_file_roots": str(lake.folder), "reconciler_worker_mode": "remote"}
     with running_service(folder, **{**chosen, **settings}) as service:
@@ -66,7 +88,7 @@ def mirroring(lake: Lake, folder: Path, **settings: str) -> Iterator[Floecat]:
 
 
 @contextmanager
-def worker_of(service: Floecat, lake: Lake, folder: Path, **settings: str) -> Iterator[Worker]:
+def worker_of(service: Floecat, lake: Upstream, folder: Path, **settings: str) -> Iterator[Worker]:
     """A worker of the service that may read the lake."""
     roots = {"outbound_file_roots": str(lake.folder)}
     with working(service, folder, **{**roots, **settings}) as worker:
@@ -94,11 +116,13 @@ def working(service: Floecat, folder: Path, **settings: str) -> Iterator[Worker]
             thread.join(30)
 
 
-def create_connector(clients: floecat.GrpcClients, lake: Lake) -> connector_pb2.Connector:
+def create_connector(
+    clients: floecat.GrpcClients, lake: Lake | DeltaLake
+) -> connector_pb2.Connector:
     """The connector `lake`, into the catalog `lake`."""
     spec = connector_pb2.ConnectorSpec(
         display_name="lake",
-        kind_name="iceberg-sql",
+        kind_name="delta-filesystem" if isinstance(lake, DeltaLake) else "iceberg-sql",
         uri=lake.uri,
         destination=connector_pb2.DestinationTarget(catalog_display_name="lake"),
     )
@@ -124,4 +148,13 @@ def capture(
     return answer.job
 
 
-__all__ = ["Lake", "capture", "connected", "create_connector", "mirroring", "worker_of", "working"]
+__all__ = [
+    "DeltaLake",
+    "Lake",
+    "capture",
+    "connected",
+    "create_connector",
+    "mirroring",
+    "worker_of",
+    "working",
+]

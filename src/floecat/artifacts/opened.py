@@ -1,10 +1,11 @@
 """Segments that were opened lately: those who go through files come back to the same ones."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Final, TypeVar
 
+from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, SegmentDeleteFile
 from floecat.artifacts.positions import PositionsFile
@@ -60,6 +61,21 @@ class OpenedSegments:
         )
         return opened, file
 
+    def sidecar(self, uses: Iterable[tuple[HeldSegment, int]]) -> IndexArtifactRecord | None:
+        """A file's sidecar: of several the one with the most columns, the newest of those.
+
+        `uses` are the segments that know the file, oldest first, each with its number there. A
+        newer sidecar has the columns of older ones too, if those could be read.
+        """
+        best: IndexArtifactRecord | None = None
+        for held, number in uses:
+            found = self.open(held).files[number]
+            if found.HasField("artifact") and (
+                best is None or _columns_in(found.artifact) >= _columns_in(best)
+            ):
+                best = found.artifact
+        return best
+
     def _column_file(self, columns: BlobReference) -> ColumnFile:
         return self._kept(self._files, columns, lambda: ColumnFile(self._blobs, columns), _FILES)
 
@@ -80,3 +96,7 @@ class OpenedSegments:
             if len(kept) > most:
                 kept.popitem(last=False)
         return found
+
+
+def _columns_in(artifact: IndexArtifactRecord) -> int:
+    return len(artifact.coverage.column_ids)

@@ -6,10 +6,11 @@ typed by what the column is: whole numbers (days, microseconds, unscaled digits,
 or bytes that order like the column does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
@@ -74,19 +75,20 @@ SCHEMA: Final = pa.schema(
 
 
 def write_sidecar(
-    blobs: BlobStore, name: str, identity: FileIdentity, rows: Iterable[PageRow]
+    blobs: BlobStore,
+    name: str,
+    identity: FileIdentity,
+    rows: Iterable[PageRow],
+    kept: pa.Table | None = None,
 ) -> BlobRef:
-    """Write a source file's page bounds."""
+    """Write a source file's page bounds; `kept` are rows of an older sidecar of the same file."""
     columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
     arrays = [pa.array(columns[n], part.type) for n, part in enumerate(SCHEMA)]
-    about = {
-        "floecat.format": FORMAT,
-        "floecat.format-version": str(FORMAT_VERSION),
-        "floecat.source-path": identity.file_path,
-        "floecat.source-size": str(identity.size_bytes),
-        "floecat.source-mark": identity.format_mark,
-    }
-    table = pa.Table.from_arrays(arrays, schema=SCHEMA.with_metadata(about))
+    table = pa.Table.from_arrays(arrays, schema=SCHEMA)
+    if kept is not None:
+        table = pa.concat_tables([kept, table])
+    about = {"floecat.format": FORMAT, "floecat.format-version": str(FORMAT_VERSION)}
+    table = table.replace_schema_metadata(about | _source(identity))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression=_COMPRESSION, write_statistics=False)
     with blobs.writer(name) as writer:
@@ -107,3 +109,28 @@ def read_sidecar(content: bytes | memoryview) -> pa.Table:
             f"this is no sidecar of version {FORMAT_VERSION}, which is what is read here"
         )
     return table
+
+
+def rows_without(
+    content: bytes | memoryview, identity: FileIdentity, column_ids: Collection[int]
+) -> pa.Table:
+    """The rows of a source file's sidecar, but not those of some columns."""
+    table = read_sidecar(content)
+    about = table.schema.metadata
+    if any(about.get(key.encode()) != value.encode() for key, value in _source(identity).items()):
+        raise DataLossError(f"this isn't a sidecar of {identity.file_path}")
+    try:
+        rows = table.select(SCHEMA.names).cast(SCHEMA)
+    except (KeyError, ValueError) as error:
+        raise DataLossError(f"this isn't laid out as a sidecar: {error}") from error
+    chosen = pc.is_in(rows.column("column_id"), pa.array(column_ids, pa.int32()))
+    return rows.filter(pc.invert(chosen))
+
+
+def _source(identity: FileIdentity) -> dict[str, str]:
+    """What a sidecar says of the file that it is of."""
+    return {
+        "floecat.source-path": identity.file_path,
+        "floecat.source-size": str(identity.size_bytes),
+        "floecat.source-mark": identity.format_mark,
+    }

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import uuid4
 
-from ai.floedb.floecat.catalog.index_pb2 import IAS_READY, IndexArtifactRecord
+from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
 from ai.floedb.floecat.execution.capture_pb2 import (
     FES_FAILED,
     FES_FAILED_ALLOWED,
@@ -28,12 +28,11 @@ from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.positions import PositionsWriter, positions_writer
 from floecat.artifacts.segments import write_columns
-from floecat.artifacts.sidecars import FORMAT, FORMAT_VERSION, write_sidecar
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
 from floecat.capture.positions import PositionDeletes
-from floecat.clock import utc_now
+from floecat.capture.sidecars import write_pages
 from floecat.connectors.spi.access import FileAccess
 from floecat.storage.blobs.opening import BlobConfig, open_blob_store
 from floecat.storage.blobs.port import BlobStore
@@ -136,17 +135,7 @@ class _Run:
     def _sidecar(self, planned: PlannedFile, captured: CapturedFile) -> IndexArtifactRecord:
         number = len(self._result.part.files)
         name = f"{self._context.blob_prefix}/sidecars/{self._name}-{number:03}.parquet"
-        written = write_sidecar(self._blobs, name, planned.identity, captured.pages)
-        record = IndexArtifactRecord(
-            target_file=planned.identity,
-            artifact=reference(written),
-            state=IAS_READY,
-            artifact_format=FORMAT,
-            artifact_format_version=FORMAT_VERSION,
-            coverage=captured.page_coverage,
-        )
-        record.created_at.FromDatetime(utc_now())
-        return record
+        return write_pages(self._blobs, name, planned, captured)
 
     def _read_deletes(self, deletes: Sequence[PlannedFile]) -> None:
         name = f"{self._context.blob_prefix}/positions/{self._name}"

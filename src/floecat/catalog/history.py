@@ -5,6 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ai.floedb.floecat.catalog.constraints_pb2 import TableConstraints
 from ai.floedb.floecat.catalog.snapshot_pb2 import DeleteSnapshotRequest, Snapshot, SnapshotSpec
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.common import common_pb2
 from floecat.catalog import keys
 from floecat.catalog.attachments import Attachments, check_attachments
@@ -78,12 +79,17 @@ class SnapshotHistory:
         specs: Iterable[SnapshotSpec],
         constraints: Mapping[int, TableConstraints],
         tally: Tally = _no_tally,
+        columns: Mapping[int, Sequence[ColumnId]] | None = None,
     ) -> int:
-        """Record what isn't there yet; how many that were. Each commit has its tally in it."""
+        """Record what isn't there yet; how many that were. Each commit has its tally in it.
+
+        `columns` are the ids of snapshots' columns, where the format has none.
+        """
         recorded = 0
         page: list[_Prepared] = []
         for spec in specs:
-            prepared = self._prepared(spec, constraints.get(spec.snapshot_id))
+            numbered = (columns or {}).get(spec.snapshot_id, ())
+            prepared = self._prepared(spec, constraints.get(spec.snapshot_id), numbered)
             size = prepared.size + sum(other.size for other in page)
             if page and (len(page) == _PER_COMMIT or size > _BYTES_PER_COMMIT):
                 recorded += self._commit(page, tally)
@@ -104,12 +110,18 @@ class SnapshotHistory:
             dropped += 1
         return dropped
 
-    def _prepared(self, spec: SnapshotSpec, constraints: TableConstraints | None) -> _Prepared:
+    def _prepared(
+        self,
+        spec: SnapshotSpec,
+        constraints: TableConstraints | None,
+        columns: Sequence[ColumnId],
+    ) -> _Prepared:
         account = self._caller.account_id
         check_time(spec.upstream_created_at, "spec.upstream_created_at")
         check_attachments(spec.attachments)
         kept = self._attachments.keep(account, spec.attachments)
         message = snapshot_message(self._stores, self._table, spec, kept)
+        message.column_ids.extend(columns)
         meta = first_meta(message, message.ingested_at)
         value = self._stores.codec.encode(account, message, meta, attachments=kept.blobs)
         at = keys.at_moment(moment_of(message), spec.snapshot_id)

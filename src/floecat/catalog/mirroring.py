@@ -1,6 +1,7 @@
 """Bringing our mirror of an upstream's relation up to date: created, updated in place, or gone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from ai.floedb.floecat.catalog.table_pb2 import (
@@ -69,7 +70,8 @@ class Mirroring:
     ) -> Mirrored[Table]:
         """Create or update the table that mirrors a source."""
         row = self.mirrors.row_of(common_pb2.RK_TABLE, source)
-        tables = Resources(self._stores, _MirroredTables(self._stores, row, columns))
+        rules = _MirroredTables(self._stores, row, partial(numbered, leaves=columns))
+        tables = Resources(self._stores, rules)
         stored = self.mirrors.find_table(source) or self._adoptable(self.mirrors.tables, spec)
         if stored is None:
             created = CreateTableRequest(spec=spec)
@@ -83,6 +85,20 @@ class Mirroring:
         identifier = stored.message.resource_id.id
         updated = tables.update(self._caller, request, identifier, UpdateTableResponse)
         return Mirrored(updated.table, changed=True)
+
+    def put_columns(self, source: SourceRelation, columns: Sequence[ColumnId]) -> None:
+        """Write down which columns the table that mirrors a source has and had, and nothing else.
+
+        That comes before anything that speaks of them, so that no number is given twice.
+        """
+        stored = self.mirrors.find_table(source)
+        if stored is not None:
+            row = self.mirrors.row_of(common_pb2.RK_TABLE, source)
+            rules = _MirroredTables(self._stores, row, lambda _: columns)
+            identifier = stored.message.resource_id.id
+            Resources(self._stores, rules).update(
+                self._caller, UpdateTableRequest(), identifier, UpdateTableResponse
+            )
 
     def put_view(self, source: SourceRelation, spec: ViewSpec) -> Mirrored[View]:
         """Create the view that mirrors a source, or update it in place."""
@@ -149,17 +165,21 @@ def _wanted(message: M, spec: TableSpec | ViewSpec) -> M:
     return wanted
 
 
+_Numbering = Callable[[Sequence[ColumnId]], Sequence[ColumnId]]
+"""From the columns that are known to those that are to be."""
+
+
 class _MirroredTables(TableRules):
     """A mirrored table's columns are numbered, and its row is written, in the same commit."""
 
-    def __init__(self, stores: CatalogStores, row: Key, columns: Sequence[ColumnId]) -> None:
+    def __init__(self, stores: CatalogStores, row: Key, number: _Numbering) -> None:
         super().__init__(stores)
         self._row = row
-        self._columns = columns
+        self._number = number
 
     def put_in(self, message: Table, home: Home) -> None:
         super().put_in(message, home)
-        columns = numbered(message.column_ids, self._columns)
+        columns = self._number(message.column_ids)
         del message.column_ids[:]
         message.column_ids.extend(columns)
 

@@ -20,6 +20,7 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     ScalarStats,
     TargetStatsRecord,
 )
+from ai.floedb.floecat.catalog.table_pb2 import GetTableRequest, Table
 from ai.floedb.floecat.common.common_pb2 import PageRequest, PageResponse, ResourceId, SnapshotRef
 from ai.floedb.floecat.statistics.statistics_pb2 import (
     STK_COLUMN,
@@ -136,8 +137,8 @@ def files(
         names: dict[int, str] = {}
         if column:
             known = _Listing(connection, table_id, ref, STK_COLUMN).fetch(None)
-            chosen = _chosen(known.items, column, table)
-            names = {r.target.column.column_id: r.scalar.display_name for r in chosen}
+            declared = connection.clients.tables.GetTable(GetTableRequest(table_id=table_id)).table
+            names = _named(known.items, declared, column, table)
         wanted = sorted(names) if column else ([] if as_json else [_NO_COLUMN])
         found = _Listing(connection, table_id, ref, STK_FILE, wanted).fetch(limit)
     if not found.items and not as_json:
@@ -270,6 +271,29 @@ def _chosen(
             f"nothing is known of the column {missing[0]} of {table}; known are {known}"
         )
     return [by_id.get(name) or by_name[name] for name in names]
+
+
+def _named(
+    records: Sequence[TargetStatsRecord], declared: Table, names: Sequence[str], table: str
+) -> dict[int, str]:
+    """The ids of the columns that are named, in the order of the names, and what they are called.
+
+    Files may know more than is known of the whole column, so those count that the table has, too.
+    The snapshot's own names come first, then today's, then those of columns that were dropped.
+    """
+    ranked = [
+        *((c.column_id, ".".join(c.path)) for c in declared.column_ids if c.dropped),
+        *((c.column_id, ".".join(c.path)) for c in declared.column_ids if not c.dropped),
+        *((r.target.column.column_id, r.scalar.display_name) for r in records),
+    ]
+    called = dict(ranked)
+    by_name = {name: column_id for column_id, name in ranked}
+    by_name |= {f"#{column_id}": column_id for column_id in called}
+    missing = [name for name in names if name not in by_name]
+    if missing:
+        there = ", ".join(sorted(set(called.values()))) or "none"
+        raise NotFoundError(f"{table} has no column {missing[0]}; its columns are {there}")
+    return {by_name[name]: called[by_name[name]] for name in names}
 
 
 def _table_fields(record: TargetStatsRecord) -> dict[str, str | list[str]]:

@@ -19,6 +19,7 @@ from floecat.catalog.codec import Stored
 from floecat.catalog.connections import Connections
 from floecat.catalog.history import SnapshotHistory
 from floecat.catalog.mirrors import Mirrors
+from floecat.catalog.numbering import columns_as_of
 from floecat.catalog.records import CatalogStores, Records
 from floecat.catalog.timeline import SnapshotIndex
 from floecat.connectors.spi.mapper import ConnectorConfigMapper
@@ -121,7 +122,7 @@ class LeasedInputs:
             source=target.source,
             table_id=target.table_id,
             snapshot=snapshot,
-            column_ids=[column for column in table.column_ids if not column.dropped],
+            column_ids=columns_as_of(snapshot, table.column_ids),
             capture_policy=assignment.run.capture_policy,
             covered_index=covered.index if covered else None,
             covered_segments=covered.segments if covered else None,

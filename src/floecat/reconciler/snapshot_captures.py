@@ -108,10 +108,15 @@ class SnapshotCapture:
     def finish(self, origin: CaptureOrigin) -> CapturedSnapshot:
         """Write index, statistics and holdings."""
         counts = PositionCounts(self._deletes.known, self._opened)
-        index = self._index.finish(origin.table_id, origin.snapshot_id, self._delete_files, counts)
+        index = self._index.finish(
+            origin.table_id,
+            origin.snapshot_id,
+            self._delete_files,
+            counts,
+            self._plan.column_ids,
+        )
         opened = ScanIndexFile.open(self._blobs, index)
-        names = {column.column_id: ".".join(column.path) for column in self._plan.column_ids}
-        records = SnapshotRecords(origin, self._seen, names)
+        records = SnapshotRecords(origin, self._seen, opened.names)
         made = list(self._records(records, opened))
         stats = write_statistics(self._blobs, f"{self._prefix}/statistics", made)
         return CapturedSnapshot(
@@ -131,10 +136,11 @@ class SnapshotCapture:
             is_complete=self._index.deletes.is_complete,
         )
         yield records.table(self._totals.result(counted))
-        there = {column.column_id for column in self._plan.column_ids}
         merged = SnapshotMerge(index, self._opened.open).columns()
         yield from records.columns(
-            column for column in merged if not there or column.coverage.column_id in there
+            column
+            for column in merged
+            if not index.names or column.coverage.column_id in index.names
         )
 
     def _add(

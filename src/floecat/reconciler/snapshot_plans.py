@@ -49,5 +49,5 @@ class SnapshotPlans:
         chunk = PlanSnapshotChunk.FromString(frame.content) if frame else PlanSnapshotChunk()
         for group in chunk.groups:
             if group.group_id == task.target.file_group_id:
-                return PlannedGroup(self.header(payload), group)
+                return PlannedGroup(self.header(payload), relocated(group, payload))
         raise DataLossError(f"the snapshot plan {payload.uri} has no group where it should be")

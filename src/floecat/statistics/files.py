@@ -53,19 +53,13 @@ class CapturedFiles:
         )
 
     def artifact(self, file: LiveFile) -> IndexArtifactRecord | None:
-        """The file's sidecar: of several the one with the most columns, the newest of those."""
+        """The file's sidecar, as of this snapshot."""
         part = self.index.part(file.part)
-        best: IndexArtifactRecord | None = None
-        for use in part.uses(file.row):
-            found = self.opened.open(part.segment(use)).files[use.file]
-            if found.HasField("artifact") and (
-                best is None or _columns_in(found.artifact) >= _columns_in(best)
-            ):
-                best = found.artifact
-        if best is None:
+        found = self.opened.sidecar((part.segment(use), use.file) for use in part.uses(file.row))
+        if found is None:
             return None
         record = IndexArtifactRecord()
-        record.CopyFrom(best)
+        record.CopyFrom(found)
         record.table_id.CopyFrom(self.place.table)
         record.snapshot_id = self.place.snapshot_id
         return record
@@ -103,7 +97,9 @@ class CapturedFiles:
         self, part: IndexPartFile, uses: "list[Use]", query: StatsQuery
     ) -> Iterator[FileColumnStats]:
         chosen = part.choices.of(tuple(use.shape for use in uses))
-        wanted = chosen.keys() & (query.column_ids or chosen.keys())
+        # Files outlive schemas: columns are called as this snapshot does, and others are gone.
+        names = self.index.names
+        wanted = chosen.keys() & (query.column_ids or chosen.keys()) & (names or chosen).keys()
         found: dict[int, FileColumnStats] = {}
         for ordinal, use in enumerate(uses):
             here = {column_id for column_id in wanted if chosen[column_id] == ordinal}
@@ -116,10 +112,7 @@ class CapturedFiles:
                 )
                 if learnt is not None:
                     scalar = to_scalar(coverage, learnt, sketches=query.sketches)
+                    scalar.display_name = names.get(coverage.column_id, scalar.display_name)
                     stats = FileColumnStats(column_id=coverage.column_id, scalar=scalar)
                     found[coverage.column_id] = stats
         yield from (found[column_id] for column_id in sorted(found))
-
-
-def _columns_in(artifact: IndexArtifactRecord) -> int:
-    return len(artifact.coverage.column_ids)

@@ -7,6 +7,7 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from ai.floedb.floecat.catalog.stats_pb2 import (
+    NM_ESTIMATE,
     NM_THETA,
     Ndv,
     NdvApprox,
@@ -98,20 +99,36 @@ class SnapshotRecords:
             scalar.display_name = self._names.get(column_id, scalar.display_name)
             if column.upper_bound_only:
                 _bound_from_above(scalar.ndv)
+            if self._seen.files_failed and not self._is_flat(column.row):
+                _bound_from_below(scalar.ndv)
             target = StatsTarget(column=ColumnStatsTarget(column_id=column_id))
-            coverage = self._seen.coverage()
-            if row.rows_seen is not None:
-                coverage.rows_seen = row.rows_seen
-            record = self._record(target, coverage)
+            record = self._record(target, self._coverage(column.row))
             record.scalar.CopyFrom(scalar)
             yield record
+
+    def _is_flat(self, row: ColumnRow) -> bool:
+        """Whether every row has one value: of what is in lists it has none, or any number."""
+        return row.value_count is not None and row.value_count == self._seen.rows_seen
+
+    def _coverage(self, row: ColumnRow) -> StatsCoverage:
+        """How many rows the column was looked at in; sketches count values."""
+        coverage = self._seen.coverage()
+        known = row.rows_seen is not None and row.value_count is not None
+        if known and row.rows_seen != row.value_count:
+            coverage.ClearField("rows_seen")
+            if self._is_flat(row) and row.rows_seen is not None:
+                coverage.rows_seen = row.rows_seen
+        return coverage
 
     def _partly_seen(self, row: ColumnRow) -> ColumnRow:
         """What holds of a column when some files couldn't be read: no count, and no bound."""
         seen = row.value_count if row.rows_seen is None else row.rows_seen
+        flat = self._is_flat(row)
         return replace(
             row,
-            value_count=self._seen.rows_total,
+            # How many values are in lists that nobody could read isn't known.
+            value_count=self._seen.rows_total if flat else None,
+            frequencies=row.frequencies if flat else None,
             null_count=None,
             nan_count=None,
             minimum=None,
@@ -148,6 +165,15 @@ def _bound_from_above(ndv: Ndv) -> None:
         ndv.method = NM_THETA
     ndv.approx.ClearField("lower_bound")
     ndv.approx.upper_bound_only = True
+
+
+def _bound_from_below(ndv: Ndv) -> None:
+    """Nobody knows how many values weren't counted."""
+    if ndv.WhichOneof("value") == "exact":
+        ndv.approx.CopyFrom(NdvApprox(estimate=ndv.exact, lower_bound=ndv.exact))
+    if ndv.HasField("approx"):
+        ndv.approx.ClearField("upper_bound")
+        ndv.method = NM_ESTIMATE
 
 
 def _sum(total: int | None, part: int | None) -> int | None:

@@ -6,15 +6,18 @@ from functools import lru_cache
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
 from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
 from floecat.artifacts.index.covered import Covered, CoveredFiles
+from floecat.artifacts.opened import OpenedSegments
 from floecat.capture.columns import FilePolicy, WantedColumn
 
 
 class Reuse:
     """Plans files with what is known of them: all, nothing, or some columns are to be read."""
 
-    def __init__(self, covered: CoveredFiles, policy: FilePolicy) -> None:
+    def __init__(self, covered: CoveredFiles, opened: OpenedSegments, policy: FilePolicy) -> None:
         self._covered = covered
+        self._opened = opened
         self._wanted = policy.columns
+        self._indexed = {column.column_id for column in policy.columns if column.page_index}
         self._sampling = policy.sampling
         # Files of one capture share their shapes, so the answer is worked out once for all of them.
         self._missing = lru_cache(maxsize=1024)(self._missing_in)
@@ -30,7 +33,16 @@ class Reuse:
         planned.reused_from.extend(found.segments)
         planned.index_part, planned.index_row = found.part, found.row
         planned.column_ids.extend(missing)
+        if not self._indexed.isdisjoint(missing):
+            self._add_sidecar(planned, found)
         return not missing
+
+    def _add_sidecar(self, planned: PlannedFile, found: Covered) -> None:
+        """Readers find one sidecar of a file: the next takes over what it doesn't replace."""
+        known = self._opened.sidecar(self._covered.uses(found))
+        if known is not None and not set(known.coverage.column_ids) <= set(planned.column_ids):
+            planned.sidecar.artifact.CopyFrom(known.artifact)
+            planned.sidecar.coverage.CopyFrom(known.coverage)
 
     def _keys(self, found: Covered) -> tuple[int, ...]:
         for shape in found.shapes:

@@ -24,6 +24,7 @@ from floecat.artifacts.index.covered import (
     identity_of,
 )
 from floecat.artifacts.index.reading import ScanIndexFile
+from floecat.artifacts.opened import OpenedSegments
 from floecat.capture.policies import file_policy
 from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.records import ScanBundle
@@ -88,7 +89,8 @@ class RemoteSnapshotPlanningReconcileExecutor:
         scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
         policy = file_policy(given.capture_policy, scope.selected(bundle.columns))
         index = ScanIndexFile.open(self._blobs, given.covered_index)
-        return _Known(Reuse(CoveredFiles(index), policy), CoveredDeletes(index))
+        reuse = Reuse(CoveredFiles(index), OpenedSegments(self._blobs), policy)
+        return _Known(reuse, CoveredDeletes(index))
 
 
 def _said(listed: "_Listed", groups: int) -> str:

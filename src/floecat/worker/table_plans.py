@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.reconciler.executor_control_pb2 import (
     GetLeasedPlanTableInputResponse,
     PlanTableChunk,
+    SnapshotColumns,
 )
 from ai.floedb.floecat.reconciler.reconciler_pb2 import CAPTURE_ONLY, METADATA_ONLY
 from floecat.connectors.spi.connector import FloecatConnector
@@ -30,6 +32,8 @@ class TablePlan:
     snapshots: int = 0
     """Sent so far."""
     captures: int = field(default=0)
+    told: list[ColumnId] = field(default_factory=list)
+    """The columns of the snapshots that were sent last."""
 
     def parts(self) -> Iterator[PlanTableChunk]:
         """The plan, a piece at a time."""
@@ -68,9 +72,20 @@ class TablePlan:
             self.work.tell(f"{self.snapshots} snapshots read")
             self.work.require_live()
             yield PlanTableChunk(
-                snapshots=[snapshot_spec(bundle)], constraints=constraints_of(bundle)
+                snapshots=[snapshot_spec(bundle)],
+                constraints=constraints_of(bundle),
+                snapshot_columns=self._told_columns(bundle),
             )
         self.work.step("enumerated", snapshots=self.snapshots)
+
+    def _told_columns(self, bundle: SnapshotBundle) -> list[SnapshotColumns]:
+        """A schema, unless the last one was the same; none of formats that number all columns."""
+        columns = [column_of(column) for column in bundle.columns]
+        numbers_all = not self.told and all(column.column_id for column in columns)
+        if numbers_all or columns == self.told:
+            return []
+        self.told = columns
+        return [SnapshotColumns(snapshot_id=bundle.snapshot_id, columns=columns)]
 
     def _captured(self, ids: Sequence[int]) -> Iterator[PlanTableChunk]:
         self.captures = len(ids)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.table import Table
 from pyiceberg.types import DoubleType
@@ -16,6 +18,11 @@ from tests.support.runs import ended_run
 
 import floecat
 from ai.floedb.floecat.catalog.directory_pb2 import ResolveTableRequest
+from ai.floedb.floecat.catalog.index_pb2 import (
+    IndexArtifactRecord,
+    ListIndexArtifactsRequest,
+    ReadIndexArtifactRequest,
+)
 from ai.floedb.floecat.catalog.stats_pb2 import (
     GetTargetStatsRequest,
     ListTargetStatsRequest,
@@ -117,6 +124,18 @@ class Captured:
                 return found
             request.page.page_token = page.page.next_page_token
 
+    def sidecars(self) -> dict[str, IndexArtifactRecord]:
+        """The sidecars of the current snapshot, by the path of their file."""
+        request = ListIndexArtifactsRequest(table_id=self.table_id)
+        records = self.clients.indexes.ListIndexArtifacts(request).records
+        return {record.target_file.file_path: record for record in records}
+
+    def sidecar(self, path: str) -> pa.Table:
+        """The rows of a file's sidecar."""
+        request = ReadIndexArtifactRequest(table_id=self.table_id, file_path=path)
+        content = b"".join(a.data for a in self.clients.indexes.ReadIndexArtifact(request))
+        return pq.read_table(pa.BufferReader(content))
+
     def _get(self, target: StatsTarget) -> TargetStatsRecord:
         request = GetTargetStatsRequest(table_id=self.table_id, target=target)
         return self.clients.statistics.GetTargetStats(request).record
@@ -191,6 +210,53 @@ def test_another_column_is_read_alone(captured: Captured) -> None:
     third = captured.capture(policy)
     captured.show_data(hidden)
     assert (third.counters.files_completed, third.counters.files_reused) == (1, FILES + 1)
+
+
+def _of_columns(*names: str) -> CapturePolicy:
+    policy = CapturePolicy(default_scope=DCS_EXPLICIT)
+    for name in names:
+        policy.columns.add(selector=name, ndv=True)
+    return policy
+
+
+def test_the_sidecar_has_the_pages_of_every_column_whenever_it_was_read(
+    captured: Captured,
+) -> None:
+    captured.append(2)
+    captured.capture(_of_columns("id"))
+    before = captured.sidecars()
+    rows_before = {path: captured.sidecar(path) for path in before}
+    assert [list(record.coverage.column_ids) for record in before.values()] == [[1]] * 2
+    captured.append(1)
+    captured.capture(_of_columns("id", "name"))
+    after = captured.sidecars()
+    assert len(after) == 3
+    for path, record in after.items():
+        assert list(record.coverage.column_ids) == [1, 2]
+        table = captured.sidecar(path)
+        assert set(table.column("column_id").to_pylist()) == {1, 2}
+        if path in before:
+            kept = table.filter(pc.equal(table.column("column_id"), 1))
+            assert kept.equals(rows_before[path])
+            assert record.artifact.uri != before[path].artifact.uri
+
+
+def test_a_sidecar_that_cant_be_read_keeps_no_column_from_being_captured(
+    captured: Captured,
+) -> None:
+    captured.append(2)
+    captured.capture(_of_columns("id"))
+    torn, gone = captured.sidecars().values()
+    for record in (torn, gone):
+        Path(record.artifact.uri.removeprefix("file://")).unlink()
+    Path(torn.artifact.uri.removeprefix("file://")).write_bytes(b"torn")
+    captured.append(1)
+    captured.capture(_of_columns("id", "name"))
+    assert captured.column(2).ndv.exact == 50
+    known = [list(record.coverage.column_ids) for record in captured.sidecars().values()]
+    assert sorted(known) == [[1, 2], [2], [2]]
+    for path in captured.sidecars():
+        assert 2 in captured.sidecar(path).column("column_id").to_pylist()
 
 
 def test_after_dropping_files_none_is_read_and_less_is_known(captured: Captured) -> None:
@@ -303,6 +369,16 @@ def test_a_share_that_is_none_is_refused(captured: Captured, share: float) -> No
         captured.capture(policy)
 
 
+def _called(captured: Captured) -> tuple[list[str], list[list[str]]]:
+    """The names of columns, in the records of columns and in those of files."""
+    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_COLUMN])
+    records = captured.clients.statistics.ListTargetStats(request).records
+    return (
+        [record.scalar.display_name for record in records],
+        [[column.scalar.display_name for column in f.file.columns] for f in captured.files()],
+    )
+
+
 def test_a_dropped_column_is_gone(captured: Captured) -> None:
     captured.append(2)
     captured.capture()
@@ -310,6 +386,22 @@ def test_a_dropped_column_is_gone(captured: Captured) -> None:
         update.delete_column("name")
     captured.table.append(rows(9).drop_columns("name"))
     captured.capture()
-    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_COLUMN])
-    records = captured.clients.statistics.ListTargetStats(request).records
-    assert [record.scalar.display_name for record in records] == ["id"]
+    assert _called(captured) == (["id"], [["id"]] * 3)
+
+
+def test_a_renamed_column_has_its_new_name_in_files_that_arent_read_again(
+    captured: Captured,
+) -> None:
+    captured.append(2)
+    captured.capture()
+    with captured.table.update_schema() as update:
+        update.rename_column("name", "called")
+    captured.table.append(rows(9).rename_columns(["id", "called"]))
+    second = captured.capture()
+    assert (second.counters.files_completed, second.counters.files_reused) == (1, 2)
+    assert _called(captured) == (["id", "called"], [["id", "called"]] * 3)
+    first = captured.table.snapshots()[0].snapshot_id
+    request = ListTargetStatsRequest(table_id=captured.table_id, target_kinds=[STK_FILE])
+    request.snapshot.snapshot_id = first
+    old = captured.clients.statistics.ListTargetStats(request).records
+    assert [[c.scalar.display_name for c in f.file.columns] for f in old] == [["id", "name"]] * 2

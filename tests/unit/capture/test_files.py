@@ -182,6 +182,81 @@ def test_a_float_in_a_double_column(tmp_path: Path) -> None:
     assert (stats.min, stats.max) == ("0.10000000149011612", "2.5")
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pa.array([2**53 + 1, 7, -(2**53) - 1], pa.int64()), Kind.DOUBLE),
+        (pa.array([2**63 - 1, -(2**63), None], pa.int64()), Kind.DOUBLE),
+        (pa.array([2**64 - 1, 2**63 + 1], pa.uint64()), Kind.DOUBLE),
+        (pa.array([2**24 + 1, -(2**24) - 1], pa.int32()), Kind.FLOAT),
+        (pa.array([0.1, 1e300, -1e300], pa.float64()), Kind.FLOAT),
+        (pa.array([0.1, 0.7], pa.float64()), Kind.FLOAT),
+    ],
+    ids=["long", "longest", "unsigned", "int", "too large", "double"],
+)
+@pytest.mark.parametrize("sketches", [True, False])
+def test_numbers_that_a_float_cant_say_are_bounded_all_the_same(
+    values: pa.Array, kind: Kind, sketches: bool, tmp_path: Path
+) -> None:
+    file = written(tmp_path, pa.table({"c": values}), write_page_index=True)
+    wide = column(("c",), LogicalType(kind))
+    if not sketches:
+        wide = replace(wide, ndv=False, quantiles=False, frequent_items=False)
+    found = capture(file, wide)
+    stats = scalar_of(found, 1)
+    present = [value for value in values.to_pylist() if value is not None]
+    assert (stats.value_count, stats.null_count) == (len(values), values.null_count)
+    assert float(stats.min) <= min(present)
+    assert float(stats.max) >= max(present)
+    assert stats.min_tight == (float(stats.min) == min(present))
+    assert stats.max_tight == (float(stats.max) == max(present))
+    assert not any(row.values for row in found.pages), "none of them exactly"
+    assert not any(row.min_int is not None for row in found.pages)
+    if sketches:
+        dtype = np.float32 if kind is Kind.FLOAT else np.float64
+        with np.errstate(over="ignore"):
+            rounded = np.array(present, values.type.to_pandas_dtype()).astype(dtype)
+        assert stats.ndv.exact == len(np.unique(rounded))
+
+
+def test_numbers_that_a_float_can_say_are_exact(tmp_path: Path) -> None:
+    file = written(tmp_path, pa.table({"c": pa.array([2**53, -(2**53), 3], pa.int64())}))
+    found = capture(file, column(("c",), LogicalType(Kind.DOUBLE)))
+    stats = scalar_of(found, 1)
+    assert (stats.min, stats.max) == ("-9.007199254740992E15", "9.007199254740992E15")
+    assert stats.min_tight
+    assert stats.max_tight
+    [values] = [row.values for row in found.pages if row.values is not None]
+    assert set(values) == {"-9.007199254740992E15", "3.0", "9.007199254740992E15"}
+
+
+@pytest.mark.parametrize("sketches", [True, False])
+def test_unsigned_numbers_of_any_size(sketches: bool, tmp_path: Path) -> None:
+    values = [2**64 - 1, 5, 2**63, None, 5]
+    table = pa.table({"c": pa.array(values, pa.uint64())})
+    file = written(tmp_path, table, write_page_index=True)
+    found = captured(file, sketches=sketches)
+    stats = scalar_of(found, 1)
+    assert (stats.value_count, stats.null_count) == (5, 1)
+    assert (stats.min, stats.max) == ("5", str(2**64 - 1))
+    assert stats.min_tight
+    assert stats.max_tight
+    assert not any(row.max_int is not None for row in found.pages), "none has so many bits"
+    if sketches:
+        assert stats.ndv.exact == 3
+        assert stats.quantiles.values[-1] == float(2**64 - 1)
+        top = {item.value: item.count_estimate for item in stats.frequent_items}
+        assert top == {"5": 2, str(2**63): 1, str(2**64 - 1): 1}
+        [few] = [row.values for row in found.pages if row.values is not None]
+        assert set(few) == {"5", str(2**63), str(2**64 - 1)}
+
+
+def test_unsigned_numbers_that_are_no_times(tmp_path: Path) -> None:
+    file = written(tmp_path, pa.table({"c": pa.array([2**64 - 1], pa.uint64())}))
+    with pytest.raises(CaptureFailure, match=r"data\.parquet.*uint64.*TIMESTAMP"):
+        capture(file, column(("c",), LogicalType(Kind.TIMESTAMP)))
+
+
 @pytest.mark.parametrize("stored", [pa.int32(), pa.int64()])
 @pytest.mark.parametrize("sketches", [True, False])
 def test_whole_numbers_in_a_decimal_column(
@@ -309,6 +384,53 @@ def test_few_values_are_counted_and_kept(tmp_path: Path) -> None:
     assert top == [("x", 70), ("y", 30)]
     values = {row.column_id: row.values for row in found.pages if row.values is not None}
     assert values == {1: ("x", "y"), 2: ("1", str(2**40))}
+
+
+def few_values(found: CapturedFile) -> "tuple[str, ...] | None":
+    rows = [row.values for row in found.pages if row.values is not None]
+    return rows[0] if rows else None
+
+
+def test_few_times_are_kept_if_microseconds_say_them(tmp_path: Path) -> None:
+    def kept(nanos: list[int], logical: LogicalType) -> "tuple[str, ...] | None":
+        file = written(tmp_path, pa.table({"t": pa.array(nanos, pa.timestamp("ns"))}))
+        return few_values(capture(file, column(("t",), logical)))
+
+    exact = kept([1_000, 2_000_000], LogicalType(Kind.TIMESTAMP))
+    assert exact == ("1970-01-01T00:00:00.000001", "1970-01-01T00:00:00.002")
+    assert kept([1_000, 2_000_001], LogicalType(Kind.TIMESTAMP)) is None
+    millis = LogicalType(Kind.TIMESTAMP, temporal_precision=3)
+    assert kept([1_000_000], millis) == ("1970-01-01T00:00:00.001",)
+    assert kept([1_000_000, 1_000], millis) is None
+
+
+def test_few_times_of_day_are_kept_if_microseconds_say_them(tmp_path: Path) -> None:
+    for nanos, said in ((1_000, ("00:00:00.000001",)), (1_001, None)):
+        file = written(tmp_path, pa.table({"t": pa.array([nanos], pa.time64("ns"))}))
+        assert few_values(capture(file, column(("t",), LogicalType(Kind.TIME)))) == said
+
+
+def test_few_times_of_the_old_kind_may_be_cut_off(tmp_path: Path) -> None:
+    table = pa.table({"t": pa.array([1_001], pa.timestamp("ns"))})
+    file = written(tmp_path, table, use_deprecated_int96_timestamps=True)
+    assert few_values(capture(file, column(("t",), LogicalType(Kind.TIMESTAMP)))) is None
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_few_texts_are_kept_if_they_are_texts(dictionary: bool, tmp_path: Path) -> None:
+    def kept(values: list[bytes], logical: LogicalType) -> "tuple[str, ...] | None":
+        table = pa.table({"t": pa.array(values, pa.binary())})
+        file = written(tmp_path, table, use_dictionary=dictionary)
+        return few_values(capture(file, column(("t",), logical)))
+
+    assert kept([b"b", "ß".encode()], STRING) == ("b", "ß")
+    assert kept([b"b", b"\xff"], STRING) is None
+    assert kept([b"b", b"\xff"], LogicalType(Kind.BINARY)) == ("/w==", "Yg==")
+
+
+def test_few_floats_are_kept_with_nan(tmp_path: Path) -> None:
+    found = captured(written(tmp_path, pa.table({"f": [1.5, float("nan"), -0.0, 0.0]})))
+    assert few_values(found) == ("0.0", "1.5", "NaN")
 
 
 def test_heavy_values_are_found_among_many(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId
 from ai.floedb.floecat.common.common_pb2 import BlobReference, ResourceId
 from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import ScanIndex
@@ -102,6 +103,7 @@ class ScanIndexBuilder:
         snapshot_id: int,
         delete_files: Sequence[ScanFile],
         counts: PositionCounts | None = None,
+        columns: Sequence[ColumnId] = (),
     ) -> BlobReference:
         """Write what is left, and the manifest. `counts` know the positions of delete files."""
         again = self._to_rewrite()
@@ -116,6 +118,7 @@ class ScanIndexBuilder:
             parts=[placed.part for placed in self._placed],
             files=sum(placed.part.live_rows for placed in self._placed),
             delete_files_total=len(delete_files),
+            columns=columns,
         )
         if delete_files:
             contents = (file.SerializeToString(deterministic=True) for file in delete_files)

@@ -1,6 +1,6 @@
 """CoveredFiles: what an index already knows, for whoever plans what is still to be read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES, ScanFile
-from ai.floedb.floecat.execution.stored_pb2 import CoverageShape
+from ai.floedb.floecat.execution.stored_pb2 import CoverageShape, HeldSegment
 from floecat.artifacts.index.layout import identity_hash
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.index.rows import DeleteUse
@@ -65,6 +65,11 @@ class CoveredFiles:
                 return self._covered(part, row)
             at += 1
         return None
+
+    def uses(self, found: Covered) -> Iterator[tuple[HeldSegment, int]]:
+        """The segments that know a file, oldest first, each with the file's number there."""
+        part = self._index.part(found.part)
+        return ((part.segment(use), use.file) for use in part.uses(found.row))
 
     def _covered(self, number: int, row: int) -> Covered:
         part = self._index.part(number)

@@ -67,6 +67,11 @@ class ScanIndexFile:
     def __len__(self) -> int:
         return self.index.files
 
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """How the snapshot calls its columns; empty in an index that doesn't tell."""
+        return {column.column_id: ".".join(column.path) for column in self.index.columns}
+
     @property
     def parts(self) -> range:
         """The numbers of its parts."""

@@ -63,11 +63,11 @@ class Learning(ABC):
 
     @property
     def small(self) -> Collection[str] | None:
-        """Every value there is, when there are few."""
+        """Every value there is, when there are few, and their strings say all of them."""
         kept = self.sketching.small
         if kept is None:
             return None
-        texts = {self._text(value) for value in kept}
+        texts = {self._exact_text(value) for value in kept}
         if None in texts or any(len(text or "") > LONGEST for text in texts):
             return None
         return sorted(text for text in texts if text is not None)
@@ -78,6 +78,11 @@ class Learning(ABC):
             return _ENCODERS.encode_to_string(self.column.logical_type, value)
         except InvalidValueError:
             return None
+
+    def _exact_text(self, value: Any) -> str | None:
+        """The canonical string of a value; None when it has none, or would be cut off in it."""
+        found = _bound(lower_bound, self.column, value)
+        return found.encoded if found is not None and found.is_tight else None
 
     def row(self) -> ColumnRow:
         """What was learnt."""

@@ -1,4 +1,8 @@
-"""Floating-point numbers: NaN is counted, has no rank and bounds nothing, and is one value."""
+"""Floating-point numbers: NaN is counted, has no rank and bounds nothing, and is one value.
+
+Files may have other numbers than their column, if it was made wider: whole ones, or of more digits.
+What the type can't say is rounded where values are counted; bounds are of what the file has.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,22 +26,37 @@ class FloatingPoint(Learning):
     def __init__(self, column: WantedColumn) -> None:
         super().__init__(column, has_ranks=True)
         self._arrow_type = pa.float32() if column.logical_type.kind is Kind.FLOAT else pa.float64()
-        self._low: Any = None
-        self._high: Any = None
+        self._dtype = np.dtype(self._arrow_type.to_pandas_dtype())
+        self._low: int | float | None = None
+        self._high: int | float | None = None
         self._not_numbers = 0
 
     @override
     def _learn(self, array: pa.Array) -> None:
-        values = self._floats(array)
+        stored = self._stored(array)
+        with np.errstate(over="ignore"):  # what is too large for the type is an infinity in it
+            values = stored.astype(self._dtype, copy=False)
         missing = np.isnan(values)
         count = int(np.count_nonzero(missing))
         self._not_numbers += count
         numbers = values[~missing] if count else values
         if len(numbers):
-            low, high = numbers.min(), numbers.max()
-            self._low = low if self._low is None else min(self._low, low)
-            self._high = high if self._high is None else max(self._high, high)
+            self._widen(stored[~missing] if count else stored)
+        if not self._holds(stored.dtype):
+            self.sketching.keep(None)  # some may have been rounded
         self._sketch(values, numbers)
+
+    def _widen(self, stored: NDArray[Any]) -> None:
+        low, high = stored.min().item(), stored.max().item()
+        self._low = low if self._low is None else min(self._low, low)
+        self._high = high if self._high is None else max(self._high, high)
+
+    def _holds(self, stored: "np.dtype[Any]") -> bool:
+        """Whether the type has every number of the file, as far as numbers were seen."""
+        if stored.kind == "f":
+            return bool(stored.itemsize <= self._dtype.itemsize)
+        digits = 1 << (np.finfo(self._dtype).nmant + 1)
+        return max(-(self._low or 0), self._high or 0) <= digits
 
     def _sketch(self, values: NDArray[Any], numbers: NDArray[Any]) -> None:
         sketching = self.sketching
@@ -49,15 +68,18 @@ class FloatingPoint(Learning):
             sketching.add_ranked(np.sort(numbers.astype(np.float64, copy=False)))
         sketching.keep(np.unique(values).tolist() if sketching.are_few else None)
 
-    def _floats(self, array: pa.Array) -> NDArray[Any]:
+    def _stored(self, array: pa.Array) -> NDArray[Any]:
         kind = array.type
         if not (kinds.is_floating(kind) or kinds.is_integer(kind)):
             raise WrongTypeError(
                 f"it is {kind} in the file, and {self.column.logical_type} in the schema"
             )
-        plain = array if kind == self._arrow_type else array.cast(self._arrow_type)
-        values: NDArray[Any] = plain.to_numpy(zero_copy_only=False)
+        values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
         return values
+
+    @override
+    def _exact_text(self, value: Any) -> str | None:
+        return self._text(value)  # NaN, which is no bound, is a value
 
     def _counted(self, values: NDArray[Any]) -> Iterable[tuple[str, int]]:
         distinct, counts = np.unique(values + values.dtype.type(0), return_counts=True)

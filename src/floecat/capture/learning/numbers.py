@@ -3,18 +3,20 @@
 INT, BOOLEAN, DATE, TIME, TIMESTAMP and DECIMAL are: days, microseconds, unscaled digits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 from numpy.typing import NDArray
 
 from floecat.capture.columns import WantedColumn
-from floecat.sketches.hashing import Integers, hash_decimals, hash_integers
+from floecat.sketches.hashing import Integers, hash_bytes, hash_decimals, hash_integers
 from floecat.sketches.murmur import Words
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
@@ -51,7 +53,7 @@ class NumberForm:
         return self.logical.kind is not Kind.BOOLEAN
 
     def numbers(self, array: pa.Array) -> Integers | None:
-        """The numbers of an array without nulls; None if there are decimals too long for it."""
+        """The numbers of an array without nulls; None if some don't fit a word."""
         kind = array.type
         if self.logical.kind is Kind.DECIMAL and kinds.is_integer(kind):
             # A column that was made wider: whole numbers have no scale of their own.
@@ -69,6 +71,8 @@ class NumberForm:
             array = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
         elif not kinds.is_integer(kind):
             raise WrongTypeError(f"it is {kind} in the file, and {self.logical} in the schema")
+        elif kinds.is_uint64(kind):
+            return self._unsigned(array)
         return _integers(array)
 
     def hashes(self, numbers: Integers) -> Words:
@@ -109,8 +113,11 @@ class NumberForm:
             case _:
                 return number
 
-    def long_decimals(self, array: pa.Array) -> dict[int, int]:
-        """Unscaled values and how often each is there, when they don't fit a word."""
+    def long_numbers(self, array: pa.Array) -> dict[int, int]:
+        """Numbers and how often each is there, when some don't fit a word."""
+        if self.logical.kind is not Kind.DECIMAL:
+            counted = pc.value_counts(array).to_pylist()
+            return {entry["values"]: entry["counts"] for entry in counted}
         scale = self.logical.scale or 0
         if kinds.is_integer(array.type):
             array = array.cast(pa.decimal128(_MAX_PRECISION, 0))
@@ -119,6 +126,23 @@ class NumberForm:
             int(entry["values"].scaleb(scale, _ALL_DIGITS)): entry["counts"]
             for entry in counted.to_pylist()
         }
+
+    def long_hashes(self, numbers: Sequence[int]) -> Words:
+        """The hashes of such numbers."""
+        if self.logical.kind is Kind.DECIMAL:
+            return hash_bytes(pl.Series(map(shortest_bytes, numbers)))
+        # An INT has no more than eight bytes to hash: the same ones that the file has.
+        return hash_integers(np.array(numbers, np.uint64).view(np.int64), self.width)
+
+    def _unsigned(self, array: pa.Array) -> Integers | None:
+        words = array.to_numpy(zero_copy_only=False)
+        if int(words.max()) < 1 << 63:
+            return np.ascontiguousarray(words).view(np.int64)
+        if self.logical.kind is not Kind.INT:
+            raise WrongTypeError(
+                f"it is {array.type} in the file, and {self.logical} in the schema"
+            )
+        return None
 
     def _unscaled(self, array: pa.Array) -> Integers | None:
         if self.logical.kind is not Kind.DECIMAL:
@@ -180,7 +204,5 @@ def _time(number: int, unit: str) -> pa.Scalar:
 
 
 def _integers(array: pa.Array) -> Integers:
-    if kinds.is_uint64(array.type):
-        array = array.cast(pa.int64())  # or an error, if one is too large
     numbers: Integers = array.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return numbers

@@ -4,15 +4,14 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 from typing_extensions import override
 
 from floecat.capture.columns import WantedColumn
 from floecat.capture.learning.base import Learning
-from floecat.capture.learning.numbers import NumberForm, shortest_bytes
+from floecat.capture.learning.numbers import NumberForm
 from floecat.capture.learning.sketching import SMALL, Counts
-from floecat.sketches.hashing import Integers, hash_bytes
+from floecat.sketches.hashing import Integers
 
 _CLOSE: Final = 4096
 """Numbers in a span of this many are counted however few they are."""
@@ -64,14 +63,14 @@ class WholeNumbers(Learning):
         self._keep(np.unique(numbers).tolist() if sketching.are_few else None)
 
     def _learn_long(self, array: pa.Array) -> None:
-        """Decimals that don't fit a word: rare, and slow."""
-        counted = sorted(self._form.long_decimals(array).items())
+        """Decimals and unsigned numbers that don't fit a word: rare, and slow."""
+        counted = sorted(self._form.long_numbers(array).items())
         numbers = [number for number, _ in counted]
         counts = np.array([count for _, count in counted], np.int64)
         self._widen(numbers[0], numbers[-1])
         sketching = self.sketching
         if sketching.theta is not None:
-            sketching.add_hashes(hash_bytes(pl.Series(map(shortest_bytes, numbers))))
+            sketching.add_hashes(self._form.long_hashes(numbers))
         if sketching.quantiles is not None:
             doubles = np.array([float(self._form.value(number)) for number in numbers])
             sketching.add_ranked(doubles, counts)
@@ -81,7 +80,7 @@ class WholeNumbers(Learning):
         self._keep(numbers)
 
     def _keep(self, numbers: list[int] | None) -> None:
-        few = numbers is not None and len(numbers) <= SMALL
+        few = numbers is not None and len(numbers) <= SMALL and not self._is_cut
         self.sketching.keep([self._form.value(n) for n in numbers] if numbers and few else None)
 
     def _widen(self, low: int, high: int) -> None:

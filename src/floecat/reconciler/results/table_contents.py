@@ -17,6 +17,8 @@ class TableContents:
         self._pieces = pieces
         self._spec: TableSpec | None = None
         self.columns: list[ColumnId] = []
+        self.schemas: dict[int, list[ColumnId]] = {}
+        """By the first snapshot that has each, if the format doesn't number columns itself."""
         self.captures: list[int] = []
         self.upstream_ids: set[int] = set()
         self.is_complete = False
@@ -44,6 +46,9 @@ class TableContents:
         if chunk.HasField("table"):
             self._spec = chunk.table
         self.columns.extend(chunk.columns)
+        self.schemas.update(
+            (told.snapshot_id, list(told.columns)) for told in chunk.snapshot_columns
+        )
         self.captures.extend(chunk.capture_snapshot_ids)
         self.upstream_ids.update(chunk.upstream_snapshot_ids)
         self.is_complete = self.is_complete or chunk.upstream_complete

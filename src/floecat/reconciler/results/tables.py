@@ -1,23 +1,22 @@
 """Accepting a table's plan: its metadata, its history, and the snapshots to capture."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from ai.floedb.floecat.catalog.snapshot_pb2 import SnapshotSpec
-from ai.floedb.floecat.catalog.table_pb2 import Table, TableSpec
+from ai.floedb.floecat.catalog.table_pb2 import ColumnId, Table, TableSpec
 from ai.floedb.floecat.common.common_pb2 import ResourceId
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters, ReconcileJobTarget
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask, PlannedJob, Sighting
-from floecat.catalog import keys
 from floecat.catalog.destinations import Destinations
 from floecat.catalog.history import SnapshotHistory
 from floecat.catalog.mirroring import REVISION, Mirroring
 from floecat.catalog.records import CatalogStores
-from floecat.catalog.timeline import timestamp_moment
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.jobs import Obsolete, Outcome, Planned, Report, Succeeded
+from floecat.reconciler.results.columns import moment_of_spec, numbered_columns
 from floecat.reconciler.results.receiving import Received
 from floecat.reconciler.results.recorded import RecordedSnapshots
 from floecat.reconciler.results.table_contents import TableContents
@@ -93,7 +92,10 @@ class _Update:
         stored = self._mirroring.mirrors.find_table(self._source)
         before = stored.message if stored else self._create(spec)
         history = SnapshotHistory(self.stores, self.assignment.caller, before.resource_id.id)
-        dropped = self._update_history(history, before)
+        numbering = numbered_columns(self.stores, before, self.contents)
+        if numbering.known != list(before.column_ids):
+            self._mirroring.put_columns(self._source, numbering.known)
+        dropped = self._update_history(history, before, numbering.by_snapshot)
         recorded = self._recorded.count()
         _keep_current(spec, before, history)
         final = self._mirroring.put_table(self._source, spec, self.contents.columns)
@@ -111,22 +113,28 @@ class _Update:
         first.upstream.properties.pop(REVISION, None)
         return self._mirroring.put_table(self._source, first, self.contents.columns).relation
 
-    def _update_history(self, history: SnapshotHistory, before: Table) -> int:
+    def _update_history(
+        self,
+        history: SnapshotHistory,
+        before: Table,
+        columns: Mapping[int, Sequence[ColumnId]],
+    ) -> int:
         """Record what is new; how many snapshots had to go."""
         run, contents = self.assignment.run, self.contents
         limit = run.keep_snapshots if run.HasField("keep_snapshots") else None
         constraints = contents.constraints()
         if limit is None and not contents.is_complete:
-            history.record(self._snapshots(before.resource_id), constraints, self._recorded.more)
+            snapshots = self._snapshots(before.resource_id)
+            history.record(snapshots, constraints, self._recorded.more, columns)
             return 0
         known = dict(history.moments())
-        sent = {_moment_of(snapshot): snapshot.snapshot_id for snapshot in contents.snapshots()}
+        sent = {moment_of_spec(snapshot): snapshot.snapshot_id for snapshot in contents.snapshots()}
         ordered = [snapshot_id for _, snapshot_id in sorted((known | sent).items())]
         upstream = contents.upstream_ids if contents.is_complete else None
         current = contents.spec.current_snapshot_id
         wanted = kept(ordered, upstream, limit, [current] if current in ordered else [])
         new = (s for s in self._snapshots(before.resource_id) if s.snapshot_id in wanted)
-        history.record(new, constraints, self._recorded.more)
+        history.record(new, constraints, self._recorded.more, columns)
         return history.drop(one for one in known.values() if one not in wanted)
 
     def _wanted(self) -> TableSpec:
@@ -161,10 +169,6 @@ def _keep_current(spec: TableSpec, before: Table, history: SnapshotHistory) -> N
     spec.ClearField("current_snapshot_id")
     if before.HasField("current_snapshot_id") and history.has(before.current_snapshot_id):
         spec.current_snapshot_id = before.current_snapshot_id
-
-
-def _moment_of(snapshot: SnapshotSpec) -> str:
-    return keys.at_moment(timestamp_moment(snapshot.upstream_created_at), snapshot.snapshot_id)
 
 
 def _children(

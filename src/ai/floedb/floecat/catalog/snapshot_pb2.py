@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from ai.floedb.floecat.catalog import table_pb2 as ai_dot_floedb_dot_floecat_dot_catalog_dot_table__pb2
 from ai.floedb.floecat.common import common_pb2 as ai_dot_floedb_dot_floecat_dot_common_dot_common__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(ai/floedb/floecat/catalog/snapshot.proto\x12\x19\x61i.floedb.floecat.catalog\x1a%ai/floedb/floecat/common/common.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe6\x06\n\x08Snapshot\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x1f\n\x12parent_snapshot_id\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x0fsequence_number\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x37\n\x13upstream_created_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bingested_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmanifest_list\x18\x07 \x01(\t\x12\x41\n\x07summary\x18\x08 \x03(\x0b\x32\x30.ai.floedb.floecat.catalog.Snapshot.SummaryEntry\x12\x16\n\tschema_id\x18\t \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x0bschema_json\x18\n \x01(\t\x12\x1e\n\x11partition_spec_id\x18\x0b \x01(\x05H\x03\x88\x01\x01\x12I\n\x0b\x61ttachments\x18\x0c \x03(\x0b\x32\x34.ai.floedb.floecat.catalog.Snapshot.AttachmentsEntry\x12\x43\n\x10\x61ttachment_infos\x18\r \x03(\x0b\x32).ai.floedb.floecat.catalog.AttachmentInfo\x12G\n\nproperties\x18\x63 \x03(\x0b\x32\x33.ai.floedb.floecat.catalog.Snapshot.PropertiesEntry\x1a.\n\x0cSummaryEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41ttachmentsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x15\n\x13_parent_snapshot_idB\x12\n\x10_sequence_numberB\x0c\n\n_schema_idB\x14\n\x12_partition_spec_id\"B\n\x0e\x41ttachmentInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nsize_bytes\x18\x02 \x01(\x03\x12\x0e\n\x06sha256\x18\x03 \x01(\t\"\x80\x06\n\x0cSnapshotSpec\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x1f\n\x12parent_snapshot_id\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x0fsequence_number\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x37\n\x13upstream_created_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmanifest_list\x18\x06 \x01(\t\x12\x45\n\x07summary\x18\x07 \x03(\x0b\x32\x34.ai.floedb.floecat.catalog.SnapshotSpec.SummaryEntry\x12\x16\n\tschema_id\x18\x08 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x0bschema_json\x18\t \x01(\t\x12\x1e\n\x11partition_spec_id\x18\n \x01(\x05H\x03\x88\x01\x01\x12M\n\x0b\x61ttachments\x18\x0b \x03(\x0b\x32\x38.ai.floedb.floecat.catalog.SnapshotSpec.AttachmentsEntry\x12K\n\nproperties\x18\x63 \x03(\x0b\x32\x37.ai.floedb.floecat.catalog.SnapshotSpec.PropertiesEntry\x1a.\n\x0cSummaryEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41ttachmentsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x15\n\x13_parent_snapshot_idB\x12\n\x10_sequence_numberB\x0c\n\n_schema_idB\x14\n\x12_partition_spec_id\"\x83\x01\n\x14ListSnapshotsRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x33\n\x04page\x18\x02 \x01(\x0b\x32%.ai.floedb.floecat.common.PageRequest\"\x85\x01\n\x15ListSnapshotsResponse\x12\x36\n\tsnapshots\x18\x01 \x03(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04page\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.PageResponse\"\x85\x01\n\x12GetSnapshotRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x37\n\x08snapshot\x18\x02 \x01(\x0b\x32%.ai.floedb.floecat.common.SnapshotRef\"\x82\x01\n\x13GetSnapshotResponse\x12\x35\n\x08snapshot\x18\x01 \x01(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\"\x8d\x01\n\x15\x43reateSnapshotRequest\x12\x35\n\x04spec\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.SnapshotSpec\x12=\n\x0bidempotency\x18\x02 \x01(\x0b\x32(.ai.floedb.floecat.common.IdempotencyKey\"\x85\x01\n\x16\x43reateSnapshotResponse\x12\x35\n\x08snapshot\x18\x01 \x01(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\"\xe1\x01\n\x15\x44\x65leteSnapshotRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12<\n\x0cprecondition\x18\x03 \x01(\x0b\x32&.ai.floedb.floecat.common.Precondition\x12=\n\x0bidempotency\x18\x04 \x01(\x0b\x32(.ai.floedb.floecat.common.IdempotencyKey\"N\n\x16\x44\x65leteSnapshotResponse\x12\x34\n\x04meta\x18\x01 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\"z\n\x1dReadSnapshotAttachmentRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x0c\n\x04name\x18\x03 \x01(\t\".\n\x1eReadSnapshotAttachmentResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"\x86\x02\n\x1eWriteSnapshotAttachmentRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x0c\n\x04name\x18\x03 \x01(\t\x12<\n\x0cprecondition\x18\x04 \x01(\x0b\x32&.ai.floedb.floecat.common.Precondition\x12=\n\x0bidempotency\x18\x05 \x01(\x0b\x32(.ai.floedb.floecat.common.IdempotencyKey\x12\x0c\n\x04\x64\x61ta\x18\x06 \x01(\x0c\"\x8e\x01\n\x1fWriteSnapshotAttachmentResponse\x12\x35\n\x08snapshot\x18\x01 \x01(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta2\x88\x06\n\x0fSnapshotService\x12r\n\rListSnapshots\x12/.ai.floedb.floecat.catalog.ListSnapshotsRequest\x1a\x30.ai.floedb.floecat.catalog.ListSnapshotsResponse\x12l\n\x0bGetSnapshot\x12-.ai.floedb.floecat.catalog.GetSnapshotRequest\x1a..ai.floedb.floecat.catalog.GetSnapshotResponse\x12u\n\x0e\x43reateSnapshot\x12\x30.ai.floedb.floecat.catalog.CreateSnapshotRequest\x1a\x31.ai.floedb.floecat.catalog.CreateSnapshotResponse\x12u\n\x0e\x44\x65leteSnapshot\x12\x30.ai.floedb.floecat.catalog.DeleteSnapshotRequest\x1a\x31.ai.floedb.floecat.catalog.DeleteSnapshotResponse\x12\x92\x01\n\x17WriteSnapshotAttachment\x12\x39.ai.floedb.floecat.catalog.WriteSnapshotAttachmentRequest\x1a:.ai.floedb.floecat.catalog.WriteSnapshotAttachmentResponse(\x01\x12\x8f\x01\n\x16ReadSnapshotAttachment\x12\x38.ai.floedb.floecat.catalog.ReadSnapshotAttachmentRequest\x1a\x39.ai.floedb.floecat.catalog.ReadSnapshotAttachmentResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(ai/floedb/floecat/catalog/snapshot.proto\x12\x19\x61i.floedb.floecat.catalog\x1a%ai/floedb/floecat/catalog/table.proto\x1a%ai/floedb/floecat/common/common.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9f\x07\n\x08Snapshot\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x1f\n\x12parent_snapshot_id\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x0fsequence_number\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x37\n\x13upstream_created_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bingested_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmanifest_list\x18\x07 \x01(\t\x12\x41\n\x07summary\x18\x08 \x03(\x0b\x32\x30.ai.floedb.floecat.catalog.Snapshot.SummaryEntry\x12\x16\n\tschema_id\x18\t \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x0bschema_json\x18\n \x01(\t\x12\x1e\n\x11partition_spec_id\x18\x0b \x01(\x05H\x03\x88\x01\x01\x12I\n\x0b\x61ttachments\x18\x0c \x03(\x0b\x32\x34.ai.floedb.floecat.catalog.Snapshot.AttachmentsEntry\x12\x43\n\x10\x61ttachment_infos\x18\r \x03(\x0b\x32).ai.floedb.floecat.catalog.AttachmentInfo\x12\x37\n\ncolumn_ids\x18\x0e \x03(\x0b\x32#.ai.floedb.floecat.catalog.ColumnId\x12G\n\nproperties\x18\x63 \x03(\x0b\x32\x33.ai.floedb.floecat.catalog.Snapshot.PropertiesEntry\x1a.\n\x0cSummaryEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41ttachmentsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x15\n\x13_parent_snapshot_idB\x12\n\x10_sequence_numberB\x0c\n\n_schema_idB\x14\n\x12_partition_spec_id\"B\n\x0e\x41ttachmentInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nsize_bytes\x18\x02 \x01(\x03\x12\x0e\n\x06sha256\x18\x03 \x01(\t\"\x80\x06\n\x0cSnapshotSpec\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x1f\n\x12parent_snapshot_id\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x0fsequence_number\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x37\n\x13upstream_created_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmanifest_list\x18\x06 \x01(\t\x12\x45\n\x07summary\x18\x07 \x03(\x0b\x32\x34.ai.floedb.floecat.catalog.SnapshotSpec.SummaryEntry\x12\x16\n\tschema_id\x18\x08 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x0bschema_json\x18\t \x01(\t\x12\x1e\n\x11partition_spec_id\x18\n \x01(\x05H\x03\x88\x01\x01\x12M\n\x0b\x61ttachments\x18\x0b \x03(\x0b\x32\x38.ai.floedb.floecat.catalog.SnapshotSpec.AttachmentsEntry\x12K\n\nproperties\x18\x63 \x03(\x0b\x32\x37.ai.floedb.floecat.catalog.SnapshotSpec.PropertiesEntry\x1a.\n\x0cSummaryEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41ttachmentsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x15\n\x13_parent_snapshot_idB\x12\n\x10_sequence_numberB\x0c\n\n_schema_idB\x14\n\x12_partition_spec_id\"\x83\x01\n\x14ListSnapshotsRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x33\n\x04page\x18\x02 \x01(\x0b\x32%.ai.floedb.floecat.common.PageRequest\"\x85\x01\n\x15ListSnapshotsResponse\x12\x36\n\tsnapshots\x18\x01 \x03(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04page\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.PageResponse\"\x85\x01\n\x12GetSnapshotRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x37\n\x08snapshot\x18\x02 \x01(\x0b\x32%.ai.floedb.floecat.common.SnapshotRef\"\x82\x01\n\x13GetSnapshotResponse\x12\x35\n\x08snapshot\x18\x01 \x01(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\"\x8d\x01\n\x15\x43reateSnapshotRequest\x12\x35\n\x04spec\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.SnapshotSpec\x12=\n\x0bidempotency\x18\x02 \x01(\x0b\x32(.ai.floedb.floecat.common.IdempotencyKey\"\x85\x01\n\x16\x43reateSnapshotResponse\x12\x35\n\x08snapshot\x18\x01 \x01(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\"\xe1\x01\n\x15\x44\x65leteSnapshotRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12<\n\x0cprecondition\x18\x03 \x01(\x0b\x32&.ai.floedb.floecat.common.Precondition\x12=\n\x0bidempotency\x18\x04 \x01(\x0b\x32(.ai.floedb.floecat.common.IdempotencyKey\"N\n\x16\x44\x65leteSnapshotResponse\x12\x34\n\x04meta\x18\x01 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta\"z\n\x1dReadSnapshotAttachmentRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x0c\n\x04name\x18\x03 \x01(\t\".\n\x1eReadSnapshotAttachmentResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"\x86\x02\n\x1eWriteSnapshotAttachmentRequest\x12\x36\n\x08table_id\x18\x01 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x02 \x01(\x03\x12\x0c\n\x04name\x18\x03 \x01(\t\x12<\n\x0cprecondition\x18\x04 \x01(\x0b\x32&.ai.floedb.floecat.common.Precondition\x12=\n\x0bidempotency\x18\x05 \x01(\x0b\x32(.ai.floedb.floecat.common.IdempotencyKey\x12\x0c\n\x04\x64\x61ta\x18\x06 \x01(\x0c\"\x8e\x01\n\x1fWriteSnapshotAttachmentResponse\x12\x35\n\x08snapshot\x18\x01 \x01(\x0b\x32#.ai.floedb.floecat.catalog.Snapshot\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMeta2\x88\x06\n\x0fSnapshotService\x12r\n\rListSnapshots\x12/.ai.floedb.floecat.catalog.ListSnapshotsRequest\x1a\x30.ai.floedb.floecat.catalog.ListSnapshotsResponse\x12l\n\x0bGetSnapshot\x12-.ai.floedb.floecat.catalog.GetSnapshotRequest\x1a..ai.floedb.floecat.catalog.GetSnapshotResponse\x12u\n\x0e\x43reateSnapshot\x12\x30.ai.floedb.floecat.catalog.CreateSnapshotRequest\x1a\x31.ai.floedb.floecat.catalog.CreateSnapshotResponse\x12u\n\x0e\x44\x65leteSnapshot\x12\x30.ai.floedb.floecat.catalog.DeleteSnapshotRequest\x1a\x31.ai.floedb.floecat.catalog.DeleteSnapshotResponse\x12\x92\x01\n\x17WriteSnapshotAttachment\x12\x39.ai.floedb.floecat.catalog.WriteSnapshotAttachmentRequest\x1a:.ai.floedb.floecat.catalog.WriteSnapshotAttachmentResponse(\x01\x12\x8f\x01\n\x16ReadSnapshotAttachment\x12\x38.ai.floedb.floecat.catalog.ReadSnapshotAttachmentRequest\x1a\x39.ai.floedb.floecat.catalog.ReadSnapshotAttachmentResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,48 +46,48 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SNAPSHOTSPEC_ATTACHMENTSENTRY']._serialized_options = b'8\001'
   _globals['_SNAPSHOTSPEC_PROPERTIESENTRY']._loaded_options = None
   _globals['_SNAPSHOTSPEC_PROPERTIESENTRY']._serialized_options = b'8\001'
-  _globals['_SNAPSHOT']._serialized_start=144
-  _globals['_SNAPSHOT']._serialized_end=1014
-  _globals['_SNAPSHOT_SUMMARYENTRY']._serialized_start=786
-  _globals['_SNAPSHOT_SUMMARYENTRY']._serialized_end=832
-  _globals['_SNAPSHOT_ATTACHMENTSENTRY']._serialized_start=834
-  _globals['_SNAPSHOT_ATTACHMENTSENTRY']._serialized_end=884
-  _globals['_SNAPSHOT_PROPERTIESENTRY']._serialized_start=886
-  _globals['_SNAPSHOT_PROPERTIESENTRY']._serialized_end=935
-  _globals['_ATTACHMENTINFO']._serialized_start=1016
-  _globals['_ATTACHMENTINFO']._serialized_end=1082
-  _globals['_SNAPSHOTSPEC']._serialized_start=1085
-  _globals['_SNAPSHOTSPEC']._serialized_end=1853
-  _globals['_SNAPSHOTSPEC_SUMMARYENTRY']._serialized_start=786
-  _globals['_SNAPSHOTSPEC_SUMMARYENTRY']._serialized_end=832
-  _globals['_SNAPSHOTSPEC_ATTACHMENTSENTRY']._serialized_start=834
-  _globals['_SNAPSHOTSPEC_ATTACHMENTSENTRY']._serialized_end=884
-  _globals['_SNAPSHOTSPEC_PROPERTIESENTRY']._serialized_start=886
-  _globals['_SNAPSHOTSPEC_PROPERTIESENTRY']._serialized_end=935
-  _globals['_LISTSNAPSHOTSREQUEST']._serialized_start=1856
-  _globals['_LISTSNAPSHOTSREQUEST']._serialized_end=1987
-  _globals['_LISTSNAPSHOTSRESPONSE']._serialized_start=1990
-  _globals['_LISTSNAPSHOTSRESPONSE']._serialized_end=2123
-  _globals['_GETSNAPSHOTREQUEST']._serialized_start=2126
-  _globals['_GETSNAPSHOTREQUEST']._serialized_end=2259
-  _globals['_GETSNAPSHOTRESPONSE']._serialized_start=2262
-  _globals['_GETSNAPSHOTRESPONSE']._serialized_end=2392
-  _globals['_CREATESNAPSHOTREQUEST']._serialized_start=2395
-  _globals['_CREATESNAPSHOTREQUEST']._serialized_end=2536
-  _globals['_CREATESNAPSHOTRESPONSE']._serialized_start=2539
-  _globals['_CREATESNAPSHOTRESPONSE']._serialized_end=2672
-  _globals['_DELETESNAPSHOTREQUEST']._serialized_start=2675
-  _globals['_DELETESNAPSHOTREQUEST']._serialized_end=2900
-  _globals['_DELETESNAPSHOTRESPONSE']._serialized_start=2902
-  _globals['_DELETESNAPSHOTRESPONSE']._serialized_end=2980
-  _globals['_READSNAPSHOTATTACHMENTREQUEST']._serialized_start=2982
-  _globals['_READSNAPSHOTATTACHMENTREQUEST']._serialized_end=3104
-  _globals['_READSNAPSHOTATTACHMENTRESPONSE']._serialized_start=3106
-  _globals['_READSNAPSHOTATTACHMENTRESPONSE']._serialized_end=3152
-  _globals['_WRITESNAPSHOTATTACHMENTREQUEST']._serialized_start=3155
-  _globals['_WRITESNAPSHOTATTACHMENTREQUEST']._serialized_end=3417
-  _globals['_WRITESNAPSHOTATTACHMENTRESPONSE']._serialized_start=3420
-  _globals['_WRITESNAPSHOTATTACHMENTRESPONSE']._serialized_end=3562
-  _globals['_SNAPSHOTSERVICE']._serialized_start=3565
-  _globals['_SNAPSHOTSERVICE']._serialized_end=4341
+  _globals['_SNAPSHOT']._serialized_start=183
+  _globals['_SNAPSHOT']._serialized_end=1110
+  _globals['_SNAPSHOT_SUMMARYENTRY']._serialized_start=882
+  _globals['_SNAPSHOT_SUMMARYENTRY']._serialized_end=928
+  _globals['_SNAPSHOT_ATTACHMENTSENTRY']._serialized_start=930
+  _globals['_SNAPSHOT_ATTACHMENTSENTRY']._serialized_end=980
+  _globals['_SNAPSHOT_PROPERTIESENTRY']._serialized_start=982
+  _globals['_SNAPSHOT_PROPERTIESENTRY']._serialized_end=1031
+  _globals['_ATTACHMENTINFO']._serialized_start=1112
+  _globals['_ATTACHMENTINFO']._serialized_end=1178
+  _globals['_SNAPSHOTSPEC']._serialized_start=1181
+  _globals['_SNAPSHOTSPEC']._serialized_end=1949
+  _globals['_SNAPSHOTSPEC_SUMMARYENTRY']._serialized_start=882
+  _globals['_SNAPSHOTSPEC_SUMMARYENTRY']._serialized_end=928
+  _globals['_SNAPSHOTSPEC_ATTACHMENTSENTRY']._serialized_start=930
+  _globals['_SNAPSHOTSPEC_ATTACHMENTSENTRY']._serialized_end=980
+  _globals['_SNAPSHOTSPEC_PROPERTIESENTRY']._serialized_start=982
+  _globals['_SNAPSHOTSPEC_PROPERTIESENTRY']._serialized_end=1031
+  _globals['_LISTSNAPSHOTSREQUEST']._serialized_start=1952
+  _globals['_LISTSNAPSHOTSREQUEST']._serialized_end=2083
+  _globals['_LISTSNAPSHOTSRESPONSE']._serialized_start=2086
+  _globals['_LISTSNAPSHOTSRESPONSE']._serialized_end=2219
+  _globals['_GETSNAPSHOTREQUEST']._serialized_start=2222
+  _globals['_GETSNAPSHOTREQUEST']._serialized_end=2355
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_start=2358
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_end=2488
+  _globals['_CREATESNAPSHOTREQUEST']._serialized_start=2491
+  _globals['_CREATESNAPSHOTREQUEST']._serialized_end=2632
+  _globals['_CREATESNAPSHOTRESPONSE']._serialized_start=2635
+  _globals['_CREATESNAPSHOTRESPONSE']._serialized_end=2768
+  _globals['_DELETESNAPSHOTREQUEST']._serialized_start=2771
+  _globals['_DELETESNAPSHOTREQUEST']._serialized_end=2996
+  _globals['_DELETESNAPSHOTRESPONSE']._serialized_start=2998
+  _globals['_DELETESNAPSHOTRESPONSE']._serialized_end=3076
+  _globals['_READSNAPSHOTATTACHMENTREQUEST']._serialized_start=3078
+  _globals['_READSNAPSHOTATTACHMENTREQUEST']._serialized_end=3200
+  _globals['_READSNAPSHOTATTACHMENTRESPONSE']._serialized_start=3202
+  _globals['_READSNAPSHOTATTACHMENTRESPONSE']._serialized_end=3248
+  _globals['_WRITESNAPSHOTATTACHMENTREQUEST']._serialized_start=3251
+  _globals['_WRITESNAPSHOTATTACHMENTREQUEST']._serialized_end=3513
+  _globals['_WRITESNAPSHOTATTACHMENTRESPONSE']._serialized_start=3516
+  _globals['_WRITESNAPSHOTATTACHMENTRESPONSE']._serialized_end=3658
+  _globals['_SNAPSHOTSERVICE']._serialized_start=3661
+  _globals['_SNAPSHOTSERVICE']._serialized_end=4437
 # @@protoc_insertion_point(module_scope)

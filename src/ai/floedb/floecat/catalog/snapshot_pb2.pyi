@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from ai.floedb.floecat.catalog import table_pb2 as _table_pb2
 from ai.floedb.floecat.common import common_pb2 as _common_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -99,6 +100,7 @@ class Snapshot(_message.Message):
     PARTITION_SPEC_ID_FIELD_NUMBER: _builtins.int
     ATTACHMENTS_FIELD_NUMBER: _builtins.int
     ATTACHMENT_INFOS_FIELD_NUMBER: _builtins.int
+    COLUMN_IDS_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     snapshot_id: _builtins.int
     """The upstream's id: Iceberg snapshot id, Delta version."""
@@ -133,6 +135,12 @@ class Snapshot(_message.Message):
     @_builtins.property
     def attachment_infos(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttachmentInfo]: ...
     @_builtins.property
+    def column_ids(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
+        """The ids of the schema's columns, where the format has names only: a name that is dropped and added
+        again later is another column then. Empty where the schema itself has the ids.
+        """
+
+    @_builtins.property
     def properties(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
     def __init__(
         self,
@@ -150,11 +158,12 @@ class Snapshot(_message.Message):
         partition_spec_id: _builtins.int | None = ...,
         attachments: _abc.Mapping[_builtins.str, _builtins.bytes] | None = ...,
         attachment_infos: _abc.Iterable[Global___AttachmentInfo] | None = ...,
+        column_ids: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
         properties: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_parent_snapshot_id", b"_parent_snapshot_id", "_partition_spec_id", b"_partition_spec_id", "_schema_id", b"_schema_id", "_sequence_number", b"_sequence_number", "ingested_at", b"ingested_at", "parent_snapshot_id", b"parent_snapshot_id", "partition_spec_id", b"partition_spec_id", "schema_id", b"schema_id", "sequence_number", b"sequence_number", "table_id", b"table_id", "upstream_created_at", b"upstream_created_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_snapshot_id", b"_parent_snapshot_id", "_partition_spec_id", b"_partition_spec_id", "_schema_id", b"_schema_id", "_sequence_number", b"_sequence_number", "attachment_infos", b"attachment_infos", "attachments", b"attachments", "ingested_at", b"ingested_at", "manifest_list", b"manifest_list", "parent_snapshot_id", b"parent_snapshot_id", "partition_spec_id", b"partition_spec_id", "properties", b"properties", "schema_id", b"schema_id", "schema_json", b"schema_json", "sequence_number", b"sequence_number", "snapshot_id", b"snapshot_id", "summary", b"summary", "table_id", b"table_id", "upstream_created_at", b"upstream_created_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_parent_snapshot_id", b"_parent_snapshot_id", "_partition_spec_id", b"_partition_spec_id", "_schema_id", b"_schema_id", "_sequence_number", b"_sequence_number", "attachment_infos", b"attachment_infos", "attachments", b"attachments", "column_ids", b"column_ids", "ingested_at", b"ingested_at", "manifest_list", b"manifest_list", "parent_snapshot_id", b"parent_snapshot_id", "partition_spec_id", b"partition_spec_id", "properties", b"properties", "schema_id", b"schema_id", "schema_json", b"schema_json", "sequence_number", b"sequence_number", "snapshot_id", b"snapshot_id", "summary", b"summary", "table_id", b"table_id", "upstream_created_at", b"upstream_created_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__parent_snapshot_id: _TypeAlias = _typing.Literal["parent_snapshot_id"]  # noqa: Y015
     _WhichOneofArgType__parent_snapshot_id: _TypeAlias = _typing.Literal["_parent_snapshot_id", b"_parent_snapshot_id"]  # noqa: Y015

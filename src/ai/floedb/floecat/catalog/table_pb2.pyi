@@ -393,7 +393,9 @@ class Table(_message.Message):
     @_builtins.property
     def references(self) -> _containers.RepeatedCompositeFieldContainer[Global___SnapshotReference]: ...
     @_builtins.property
-    def column_ids(self) -> _containers.RepeatedCompositeFieldContainer[Global___ColumnId]: ...
+    def column_ids(self) -> _containers.RepeatedCompositeFieldContainer[Global___ColumnId]:
+        """The current schema's columns, and behind them those that older snapshots have, the latest first."""
+
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property

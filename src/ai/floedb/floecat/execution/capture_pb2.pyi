@@ -237,6 +237,7 @@ class PlannedFile(_message.Message):
     REUSED_FROM_FIELD_NUMBER: _builtins.int
     INDEX_PART_FIELD_NUMBER: _builtins.int
     INDEX_ROW_FIELD_NUMBER: _builtins.int
+    SIDECAR_FIELD_NUMBER: _builtins.int
     index_part: _builtins.int
     """Where the file lies in the plan's `base_index`, when something of it is used again."""
     index_row: _builtins.int
@@ -252,6 +253,12 @@ class PlannedFile(_message.Message):
     def reused_from(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The segments that have results of this file already."""
 
+    @_builtins.property
+    def sidecar(self) -> _index_pb2.IndexArtifactRecord:
+        """The sidecar that the file has already, its reference and its coverage: pages of columns that aren't
+        read now are taken over from it. Absent when there are none.
+        """
+
     def __init__(
         self,
         *,
@@ -261,10 +268,11 @@ class PlannedFile(_message.Message):
         reused_from: _abc.Iterable[_builtins.str] | None = ...,
         index_part: _builtins.int = ...,
         index_row: _builtins.int = ...,
+        sidecar: _index_pb2.IndexArtifactRecord | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "identity", b"identity"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "identity", b"identity", "sidecar", b"sidecar"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "file", b"file", "identity", b"identity", "index_part", b"index_part", "index_row", b"index_row", "reused_from", b"reused_from"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "file", b"file", "identity", b"identity", "index_part", b"index_part", "index_row", b"index_row", "reused_from", b"reused_from", "sidecar", b"sidecar"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -24,56 +24,57 @@ _sym_db = _symbol_database.Default()
 
 from ai.floedb.floecat.catalog import index_pb2 as ai_dot_floedb_dot_floecat_dot_catalog_dot_index__pb2
 from ai.floedb.floecat.catalog import stats_pb2 as ai_dot_floedb_dot_floecat_dot_catalog_dot_stats__pb2
+from ai.floedb.floecat.catalog import table_pb2 as ai_dot_floedb_dot_floecat_dot_catalog_dot_table__pb2
 from ai.floedb.floecat.common import common_pb2 as ai_dot_floedb_dot_floecat_dot_common_dot_common__pb2
 from ai.floedb.floecat.execution import capture_pb2 as ai_dot_floedb_dot_floecat_dot_execution_dot_capture__pb2
 from ai.floedb.floecat.types import types_pb2 as ai_dot_floedb_dot_floecat_dot_types_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(ai/floedb/floecat/execution/stored.proto\x12\x1b\x61i.floedb.floecat.execution\x1a%ai/floedb/floecat/catalog/index.proto\x1a%ai/floedb/floecat/catalog/stats.proto\x1a%ai/floedb/floecat/common/common.proto\x1a)ai/floedb/floecat/execution/capture.proto\x1a#ai/floedb/floecat/types/types.proto\"\xdf\x01\n\x0e\x43olumnCoverage\x12\x11\n\tcolumn_id\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12:\n\x0clogical_type\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\x12\x11\n\thashed_as\x18\x04 \x01(\t\x12\x0b\n\x03ndv\x18\x05 \x01(\x08\x12\x11\n\tquantiles\x18\x06 \x01(\x08\x12\x16\n\x0e\x66requent_items\x18\x07 \x01(\x08\x12\x12\n\npage_index\x18\x08 \x01(\x08\x12\x11\n\tfrom_file\x18\t \x01(\x08\"\x8c\x01\n\rCoverageShape\x12<\n\x07\x63olumns\x18\x01 \x03(\x0b\x32+.ai.floedb.floecat.execution.ColumnCoverage\x12=\n\x08sampling\x18\x02 \x01(\x0b\x32+.ai.floedb.floecat.execution.SamplingPolicy\"\x99\x01\n\x0bSegmentFile\x12\x39\n\x05stats\x18\x01 \x01(\x0b\x32*.ai.floedb.floecat.catalog.FileTargetStats\x12@\n\x08\x61rtifact\x18\x02 \x01(\x0b\x32..ai.floedb.floecat.catalog.IndexArtifactRecord\x12\r\n\x05shape\x18\x03 \x01(\x05\"\x82\x01\n\x11SegmentDeleteFile\x12\x39\n\x08identity\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.FileIdentity\x12\x0c\n\x04rows\x18\x02 \x01(\x03\x12\x13\n\x0b\x66irst_batch\x18\x03 \x01(\x05\x12\x0f\n\x07\x62\x61tches\x18\x04 \x01(\x05\"\x82\x02\n\x0bSegmentPart\x12\x38\n\x07\x63olumns\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x37\n\x05\x66iles\x18\x02 \x03(\x0b\x32(.ai.floedb.floecat.execution.SegmentFile\x12\x44\n\x0c\x64\x65lete_files\x18\x03 \x03(\x0b\x32..ai.floedb.floecat.execution.SegmentDeleteFile\x12:\n\tpositions\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\x8d\x02\n\nTaskResult\x12\x36\n\x04part\x18\x01 \x01(\x0b\x32(.ai.floedb.floecat.execution.SegmentPart\x12:\n\x06shapes\x18\x02 \x03(\x0b\x32*.ai.floedb.floecat.execution.CoverageShape\x12\x41\n\x07results\x18\x03 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult\x12H\n\x0e\x64\x65lete_results\x18\x04 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult\"\xdf\x02\n\x0fSegmentManifest\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x12\n\nsegment_id\x18\x02 \x01(\t\x12\x36\n\x08table_id\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x04 \x01(\x03\x12\x13\n\x0b\x62lob_prefix\x18\x05 \x01(\t\x12:\n\x06shapes\x18\x06 \x03(\x0b\x32*.ai.floedb.floecat.execution.CoverageShape\x12\x37\n\x05parts\x18\x07 \x03(\x0b\x32(.ai.floedb.floecat.execution.SegmentPart\x12\x39\n\x08partials\x18\x08 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x0e\n\x06job_id\x18\t \x01(\t\"q\n\x0bHeldSegment\x12\x12\n\nsegment_id\x18\x01 \x01(\t\x12\x39\n\x08manifest\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x13\n\x0b\x62lob_prefix\x18\x03 \x01(\t\"\x87\x01\n\x0bIndexColumn\x12\x11\n\tcolumn_id\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12:\n\x0clogical_type\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\x12\x0c\n\x04\x66ile\x18\x04 \x01(\x05\x12\r\n\x05\x62\x61tch\x18\x05 \x01(\x05\"s\n\x13IndexPartitionField\x12\x1a\n\x12partition_field_id\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x32\n\x04type\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\"\xe3\x03\n\tIndexPart\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x35\n\x04\x63ore\x18\x03 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12;\n\nscan_files\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12=\n\x0c\x63olumn_files\x18\x05 \x03(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x39\n\x07\x63olumns\x18\x06 \x03(\x0b\x32(.ai.floedb.floecat.execution.IndexColumn\x12J\n\x10partition_fields\x18\x07 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.IndexPartitionField\x12:\n\x08segments\x18\x08 \x03(\x0b\x32(.ai.floedb.floecat.execution.HeldSegment\x12:\n\x06shapes\x18\t \x03(\x0b\x32*.ai.floedb.floecat.execution.CoverageShape\"p\n\x08LivePart\x12\x35\n\x04part\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x11\n\tlive_rows\x18\x03 \x01(\x05\x12\x0c\n\x04live\x18\x04 \x01(\x0c\"\xcd\x03\n\tScanIndex\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x36\n\x08table_id\x18\x02 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x03 \x01(\x03\x12\x34\n\x05parts\x18\x04 \x03(\x0b\x32%.ai.floedb.floecat.execution.LivePart\x12\r\n\x05\x66iles\x18\x05 \x01(\x03\x12=\n\x0c\x64\x65lete_files\x18\x06 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x1a\n\x12\x64\x65lete_files_total\x18\x07 \x01(\x03\x12\x38\n\x07\x64\x65letes\x18\x08 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x41\n\x0f\x64\x65lete_segments\x18\t \x03(\x0b\x32(.ai.floedb.floecat.execution.HeldSegment\x12>\n\rknown_deletes\x18\n \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\x86\x01\n\x10SnapshotHoldings\x12:\n\x08segments\x18\x01 \x03(\x0b\x32(.ai.floedb.floecat.execution.HeldSegment\x12\x36\n\x05\x62lobs\x18\x02 \x03(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"`\n\x0bSortedBlock\x12\x11\n\tfirst_key\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0e\n\x06length\x18\x03 \x01(\x05\x12\r\n\x05\x63rc32\x18\x04 \x01(\x07\x12\x0f\n\x07records\x18\x05 \x01(\x05\"p\n\x0bSortedTable\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x38\n\x06\x62locks\x18\x02 \x03(\x0b\x32(.ai.floedb.floecat.execution.SortedBlock\x12\x0f\n\x07records\x18\x03 \x01(\x03\"k\n\x0bSortedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x0e\n\x06record\x18\x02 \x01(\x0c\x12\x14\n\x0c\x65xtra_offset\x18\x03 \x01(\x03\x12\x14\n\x0c\x65xtra_length\x18\x04 \x01(\x05\x12\x13\n\x0b\x65xtra_crc32\x18\x05 \x01(\x07\"J\n\rSortedEntries\x12\x39\n\x07\x65ntries\x18\x01 \x03(\x0b\x32(.ai.floedb.floecat.execution.SortedEntry\"\xa2\x01\n\x0cOverlayLayer\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x35\n\x04\x62lob\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x0f\n\x07records\x18\x03 \x01(\x03\x12\x39\n\x08holdings\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\x80\x01\n\rStoredOverlay\x12\x39\n\x06layers\x18\x01 \x03(\x0b\x32).ai.floedb.floecat.execution.OverlayLayer\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMetab\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(ai/floedb/floecat/execution/stored.proto\x12\x1b\x61i.floedb.floecat.execution\x1a%ai/floedb/floecat/catalog/index.proto\x1a%ai/floedb/floecat/catalog/stats.proto\x1a%ai/floedb/floecat/catalog/table.proto\x1a%ai/floedb/floecat/common/common.proto\x1a)ai/floedb/floecat/execution/capture.proto\x1a#ai/floedb/floecat/types/types.proto\"\xdf\x01\n\x0e\x43olumnCoverage\x12\x11\n\tcolumn_id\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12:\n\x0clogical_type\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\x12\x11\n\thashed_as\x18\x04 \x01(\t\x12\x0b\n\x03ndv\x18\x05 \x01(\x08\x12\x11\n\tquantiles\x18\x06 \x01(\x08\x12\x16\n\x0e\x66requent_items\x18\x07 \x01(\x08\x12\x12\n\npage_index\x18\x08 \x01(\x08\x12\x11\n\tfrom_file\x18\t \x01(\x08\"\x8c\x01\n\rCoverageShape\x12<\n\x07\x63olumns\x18\x01 \x03(\x0b\x32+.ai.floedb.floecat.execution.ColumnCoverage\x12=\n\x08sampling\x18\x02 \x01(\x0b\x32+.ai.floedb.floecat.execution.SamplingPolicy\"\x99\x01\n\x0bSegmentFile\x12\x39\n\x05stats\x18\x01 \x01(\x0b\x32*.ai.floedb.floecat.catalog.FileTargetStats\x12@\n\x08\x61rtifact\x18\x02 \x01(\x0b\x32..ai.floedb.floecat.catalog.IndexArtifactRecord\x12\r\n\x05shape\x18\x03 \x01(\x05\"\x82\x01\n\x11SegmentDeleteFile\x12\x39\n\x08identity\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.FileIdentity\x12\x0c\n\x04rows\x18\x02 \x01(\x03\x12\x13\n\x0b\x66irst_batch\x18\x03 \x01(\x05\x12\x0f\n\x07\x62\x61tches\x18\x04 \x01(\x05\"\x82\x02\n\x0bSegmentPart\x12\x38\n\x07\x63olumns\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x37\n\x05\x66iles\x18\x02 \x03(\x0b\x32(.ai.floedb.floecat.execution.SegmentFile\x12\x44\n\x0c\x64\x65lete_files\x18\x03 \x03(\x0b\x32..ai.floedb.floecat.execution.SegmentDeleteFile\x12:\n\tpositions\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\x8d\x02\n\nTaskResult\x12\x36\n\x04part\x18\x01 \x01(\x0b\x32(.ai.floedb.floecat.execution.SegmentPart\x12:\n\x06shapes\x18\x02 \x03(\x0b\x32*.ai.floedb.floecat.execution.CoverageShape\x12\x41\n\x07results\x18\x03 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult\x12H\n\x0e\x64\x65lete_results\x18\x04 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult\"\xdf\x02\n\x0fSegmentManifest\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x12\n\nsegment_id\x18\x02 \x01(\t\x12\x36\n\x08table_id\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x04 \x01(\x03\x12\x13\n\x0b\x62lob_prefix\x18\x05 \x01(\t\x12:\n\x06shapes\x18\x06 \x03(\x0b\x32*.ai.floedb.floecat.execution.CoverageShape\x12\x37\n\x05parts\x18\x07 \x03(\x0b\x32(.ai.floedb.floecat.execution.SegmentPart\x12\x39\n\x08partials\x18\x08 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x0e\n\x06job_id\x18\t \x01(\t\"q\n\x0bHeldSegment\x12\x12\n\nsegment_id\x18\x01 \x01(\t\x12\x39\n\x08manifest\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x13\n\x0b\x62lob_prefix\x18\x03 \x01(\t\"\x87\x01\n\x0bIndexColumn\x12\x11\n\tcolumn_id\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12:\n\x0clogical_type\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\x12\x0c\n\x04\x66ile\x18\x04 \x01(\x05\x12\r\n\x05\x62\x61tch\x18\x05 \x01(\x05\"s\n\x13IndexPartitionField\x12\x1a\n\x12partition_field_id\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x32\n\x04type\x18\x03 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\"\xe3\x03\n\tIndexPart\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x35\n\x04\x63ore\x18\x03 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12;\n\nscan_files\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12=\n\x0c\x63olumn_files\x18\x05 \x03(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x39\n\x07\x63olumns\x18\x06 \x03(\x0b\x32(.ai.floedb.floecat.execution.IndexColumn\x12J\n\x10partition_fields\x18\x07 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.IndexPartitionField\x12:\n\x08segments\x18\x08 \x03(\x0b\x32(.ai.floedb.floecat.execution.HeldSegment\x12:\n\x06shapes\x18\t \x03(\x0b\x32*.ai.floedb.floecat.execution.CoverageShape\"p\n\x08LivePart\x12\x35\n\x04part\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x11\n\tlive_rows\x18\x03 \x01(\x05\x12\x0c\n\x04live\x18\x04 \x01(\x0c\"\x83\x04\n\tScanIndex\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x36\n\x08table_id\x18\x02 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x03 \x01(\x03\x12\x34\n\x05parts\x18\x04 \x03(\x0b\x32%.ai.floedb.floecat.execution.LivePart\x12\r\n\x05\x66iles\x18\x05 \x01(\x03\x12=\n\x0c\x64\x65lete_files\x18\x06 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x1a\n\x12\x64\x65lete_files_total\x18\x07 \x01(\x03\x12\x38\n\x07\x64\x65letes\x18\x08 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x41\n\x0f\x64\x65lete_segments\x18\t \x03(\x0b\x32(.ai.floedb.floecat.execution.HeldSegment\x12>\n\rknown_deletes\x18\n \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x34\n\x07\x63olumns\x18\x0b \x03(\x0b\x32#.ai.floedb.floecat.catalog.ColumnId\"\x86\x01\n\x10SnapshotHoldings\x12:\n\x08segments\x18\x01 \x03(\x0b\x32(.ai.floedb.floecat.execution.HeldSegment\x12\x36\n\x05\x62lobs\x18\x02 \x03(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"`\n\x0bSortedBlock\x12\x11\n\tfirst_key\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0e\n\x06length\x18\x03 \x01(\x05\x12\r\n\x05\x63rc32\x18\x04 \x01(\x07\x12\x0f\n\x07records\x18\x05 \x01(\x05\"p\n\x0bSortedTable\x12\x16\n\x0e\x66ormat_version\x18\x01 \x01(\x05\x12\x38\n\x06\x62locks\x18\x02 \x03(\x0b\x32(.ai.floedb.floecat.execution.SortedBlock\x12\x0f\n\x07records\x18\x03 \x01(\x03\"k\n\x0bSortedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x0e\n\x06record\x18\x02 \x01(\x0c\x12\x14\n\x0c\x65xtra_offset\x18\x03 \x01(\x03\x12\x14\n\x0c\x65xtra_length\x18\x04 \x01(\x05\x12\x13\n\x0b\x65xtra_crc32\x18\x05 \x01(\x07\"J\n\rSortedEntries\x12\x39\n\x07\x65ntries\x18\x01 \x03(\x0b\x32(.ai.floedb.floecat.execution.SortedEntry\"\xa2\x01\n\x0cOverlayLayer\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x35\n\x04\x62lob\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\x0f\n\x07records\x18\x03 \x01(\x03\x12\x39\n\x08holdings\x18\x04 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\x80\x01\n\rStoredOverlay\x12\x39\n\x06layers\x18\x01 \x03(\x0b\x32).ai.floedb.floecat.execution.OverlayLayer\x12\x34\n\x04meta\x18\x02 \x01(\x0b\x32&.ai.floedb.floecat.common.MutationMetab\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ai.floedb.floecat.execution.stored_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_COLUMNCOVERAGE']._serialized_start=271
-  _globals['_COLUMNCOVERAGE']._serialized_end=494
-  _globals['_COVERAGESHAPE']._serialized_start=497
-  _globals['_COVERAGESHAPE']._serialized_end=637
-  _globals['_SEGMENTFILE']._serialized_start=640
-  _globals['_SEGMENTFILE']._serialized_end=793
-  _globals['_SEGMENTDELETEFILE']._serialized_start=796
-  _globals['_SEGMENTDELETEFILE']._serialized_end=926
-  _globals['_SEGMENTPART']._serialized_start=929
-  _globals['_SEGMENTPART']._serialized_end=1187
-  _globals['_TASKRESULT']._serialized_start=1190
-  _globals['_TASKRESULT']._serialized_end=1459
-  _globals['_SEGMENTMANIFEST']._serialized_start=1462
-  _globals['_SEGMENTMANIFEST']._serialized_end=1813
-  _globals['_HELDSEGMENT']._serialized_start=1815
-  _globals['_HELDSEGMENT']._serialized_end=1928
-  _globals['_INDEXCOLUMN']._serialized_start=1931
-  _globals['_INDEXCOLUMN']._serialized_end=2066
-  _globals['_INDEXPARTITIONFIELD']._serialized_start=2068
-  _globals['_INDEXPARTITIONFIELD']._serialized_end=2183
-  _globals['_INDEXPART']._serialized_start=2186
-  _globals['_INDEXPART']._serialized_end=2669
-  _globals['_LIVEPART']._serialized_start=2671
-  _globals['_LIVEPART']._serialized_end=2783
-  _globals['_SCANINDEX']._serialized_start=2786
-  _globals['_SCANINDEX']._serialized_end=3247
-  _globals['_SNAPSHOTHOLDINGS']._serialized_start=3250
-  _globals['_SNAPSHOTHOLDINGS']._serialized_end=3384
-  _globals['_SORTEDBLOCK']._serialized_start=3386
-  _globals['_SORTEDBLOCK']._serialized_end=3482
-  _globals['_SORTEDTABLE']._serialized_start=3484
-  _globals['_SORTEDTABLE']._serialized_end=3596
-  _globals['_SORTEDENTRY']._serialized_start=3598
-  _globals['_SORTEDENTRY']._serialized_end=3705
-  _globals['_SORTEDENTRIES']._serialized_start=3707
-  _globals['_SORTEDENTRIES']._serialized_end=3781
-  _globals['_OVERLAYLAYER']._serialized_start=3784
-  _globals['_OVERLAYLAYER']._serialized_end=3946
-  _globals['_STOREDOVERLAY']._serialized_start=3949
-  _globals['_STOREDOVERLAY']._serialized_end=4077
+  _globals['_COLUMNCOVERAGE']._serialized_start=310
+  _globals['_COLUMNCOVERAGE']._serialized_end=533
+  _globals['_COVERAGESHAPE']._serialized_start=536
+  _globals['_COVERAGESHAPE']._serialized_end=676
+  _globals['_SEGMENTFILE']._serialized_start=679
+  _globals['_SEGMENTFILE']._serialized_end=832
+  _globals['_SEGMENTDELETEFILE']._serialized_start=835
+  _globals['_SEGMENTDELETEFILE']._serialized_end=965
+  _globals['_SEGMENTPART']._serialized_start=968
+  _globals['_SEGMENTPART']._serialized_end=1226
+  _globals['_TASKRESULT']._serialized_start=1229
+  _globals['_TASKRESULT']._serialized_end=1498
+  _globals['_SEGMENTMANIFEST']._serialized_start=1501
+  _globals['_SEGMENTMANIFEST']._serialized_end=1852
+  _globals['_HELDSEGMENT']._serialized_start=1854
+  _globals['_HELDSEGMENT']._serialized_end=1967
+  _globals['_INDEXCOLUMN']._serialized_start=1970
+  _globals['_INDEXCOLUMN']._serialized_end=2105
+  _globals['_INDEXPARTITIONFIELD']._serialized_start=2107
+  _globals['_INDEXPARTITIONFIELD']._serialized_end=2222
+  _globals['_INDEXPART']._serialized_start=2225
+  _globals['_INDEXPART']._serialized_end=2708
+  _globals['_LIVEPART']._serialized_start=2710
+  _globals['_LIVEPART']._serialized_end=2822
+  _globals['_SCANINDEX']._serialized_start=2825
+  _globals['_SCANINDEX']._serialized_end=3340
+  _globals['_SNAPSHOTHOLDINGS']._serialized_start=3343
+  _globals['_SNAPSHOTHOLDINGS']._serialized_end=3477
+  _globals['_SORTEDBLOCK']._serialized_start=3479
+  _globals['_SORTEDBLOCK']._serialized_end=3575
+  _globals['_SORTEDTABLE']._serialized_start=3577
+  _globals['_SORTEDTABLE']._serialized_end=3689
+  _globals['_SORTEDENTRY']._serialized_start=3691
+  _globals['_SORTEDENTRY']._serialized_end=3798
+  _globals['_SORTEDENTRIES']._serialized_start=3800
+  _globals['_SORTEDENTRIES']._serialized_end=3874
+  _globals['_OVERLAYLAYER']._serialized_start=3877
+  _globals['_OVERLAYLAYER']._serialized_end=4039
+  _globals['_STOREDOVERLAY']._serialized_start=4042
+  _globals['_STOREDOVERLAY']._serialized_end=4170
 # @@protoc_insertion_point(module_scope)

@@ -5,6 +5,7 @@ How captures lie in the blob store. Not part of any answer to a client."""
 
 from ai.floedb.floecat.catalog import index_pb2 as _index_pb2
 from ai.floedb.floecat.catalog import stats_pb2 as _stats_pb2
+from ai.floedb.floecat.catalog import table_pb2 as _table_pb2
 from ai.floedb.floecat.common import common_pb2 as _common_pb2
 from ai.floedb.floecat.execution import capture_pb2 as _capture_pb2
 from ai.floedb.floecat.types import types_pb2 as _types_pb2
@@ -501,6 +502,7 @@ class ScanIndex(_message.Message):
     DELETES_FIELD_NUMBER: _builtins.int
     DELETE_SEGMENTS_FIELD_NUMBER: _builtins.int
     KNOWN_DELETES_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
     format_version: _builtins.int
     snapshot_id: _builtins.int
     files: _builtins.int
@@ -525,6 +527,12 @@ class ScanIndex(_message.Message):
     def known_deletes(self) -> _common_pb2.BlobReference:
         """Arrow: which of them knows which delete file; absent when nothing is known of any."""
 
+    @_builtins.property
+    def columns(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
+        """The columns of the snapshot's own schema: parts and segments may know older names, and columns that
+        are gone. Empty when that wasn't told.
+        """
+
     def __init__(
         self,
         *,
@@ -538,10 +546,11 @@ class ScanIndex(_message.Message):
         deletes: _common_pb2.BlobReference | None = ...,
         delete_segments: _abc.Iterable[Global___HeldSegment] | None = ...,
         known_deletes: _common_pb2.BlobReference | None = ...,
+        columns: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "deletes", b"deletes", "known_deletes", b"known_deletes", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "delete_segments", b"delete_segments", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "known_deletes", b"known_deletes", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "delete_segments", b"delete_segments", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "known_deletes", b"known_deletes", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

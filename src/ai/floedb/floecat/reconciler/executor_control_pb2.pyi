@@ -1024,6 +1024,7 @@ class PlanTableChunk(_message.Message):
     CAPTURE_SNAPSHOT_IDS_FIELD_NUMBER: _builtins.int
     UPSTREAM_SNAPSHOT_IDS_FIELD_NUMBER: _builtins.int
     UPSTREAM_COMPLETE_FIELD_NUMBER: _builtins.int
+    SNAPSHOT_COLUMNS_FIELD_NUMBER: _builtins.int
     upstream_complete: _builtins.bool
     """`upstream_snapshot_ids` of all chunks together are complete. Otherwise nothing is dropped."""
     @_builtins.property
@@ -1050,6 +1051,10 @@ class PlanTableChunk(_message.Message):
     def upstream_snapshot_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Everything the upstream still has; what is missing here may be dropped."""
 
+    @_builtins.property
+    def snapshot_columns(self) -> _containers.RepeatedCompositeFieldContainer[Global___SnapshotColumns]:
+        """The schemas of `snapshots`, where the format doesn't number every column itself."""
+
     def __init__(
         self,
         *,
@@ -1060,14 +1065,42 @@ class PlanTableChunk(_message.Message):
         capture_snapshot_ids: _abc.Iterable[_builtins.int] | None = ...,
         upstream_snapshot_ids: _abc.Iterable[_builtins.int] | None = ...,
         upstream_complete: _builtins.bool = ...,
+        snapshot_columns: _abc.Iterable[Global___SnapshotColumns] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_snapshot_ids", b"capture_snapshot_ids", "columns", b"columns", "constraints", b"constraints", "snapshots", b"snapshots", "table", b"table", "upstream_complete", b"upstream_complete", "upstream_snapshot_ids", b"upstream_snapshot_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_snapshot_ids", b"capture_snapshot_ids", "columns", b"columns", "constraints", b"constraints", "snapshot_columns", b"snapshot_columns", "snapshots", b"snapshots", "table", b"table", "upstream_complete", b"upstream_complete", "upstream_snapshot_ids", b"upstream_snapshot_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PlanTableChunk: _TypeAlias = PlanTableChunk  # noqa: Y015
+
+@_typing.final
+class SnapshotColumns(_message.Message):
+    """The leaves of the schema of a snapshot, and of those sent behind it up to the next that is told of."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SNAPSHOT_ID_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
+    snapshot_id: _builtins.int
+    @_builtins.property
+    def columns(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
+        """With the format's own id, or without one for the control plane to number."""
+
+    def __init__(
+        self,
+        *,
+        snapshot_id: _builtins.int = ...,
+        columns: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "snapshot_id", b"snapshot_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SnapshotColumns: _TypeAlias = SnapshotColumns  # noqa: Y015
 
 @_typing.final
 class SubmitLeasedPlanTableResultResponse(_message.Message):
@@ -1260,7 +1293,9 @@ class GetLeasedPlanSnapshotInputResponse(_message.Message):
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.Snapshot: ...
     @_builtins.property
-    def column_ids(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]: ...
+    def column_ids(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ColumnId]:
+        """As of the snapshot, for columns that the format doesn't number itself."""
+
     @_builtins.property
     def capture_policy(self) -> _capture_pb2.CapturePolicy: ...
     @_builtins.property

@@ -1,0 +1,82 @@
+"""A file has one sidecar: columns that are read later join those that were read before."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.support.captures import access_to, planned, wanted, written
+
+from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
+from floecat.artifacts.payloads import blob_ref
+from floecat.artifacts.sidecars import read_sidecar
+from floecat.capture.columns import FilePolicy
+from floecat.capture.files import capture_file
+from floecat.capture.sidecars import write_pages
+from floecat.storage.blobs.memory import MemoryBlobStore
+
+TABLE = pa.table(
+    {
+        "n": np.arange(4000),
+        "t": [f"text {n % 300}" for n in range(4000)],
+        "few": ["a", "b"] * 2000,
+    }
+)
+POLICY = FilePolicy(columns=wanted(TABLE.schema))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return written(tmp_path, TABLE, row_group_size=2000, data_page_size=2048, write_page_index=True)
+
+
+@pytest.fixture
+def blobs() -> MemoryBlobStore:
+    return MemoryBlobStore(clock=lambda: datetime.now(UTC))
+
+
+def write(blobs: MemoryBlobStore, plan: PlannedFile, name: str) -> IndexArtifactRecord:
+    folder = Path(plan.identity.file_path).parent
+    return write_pages(blobs, name, plan, capture_file(access_to(folder), plan, POLICY))
+
+
+def rows(blobs: MemoryBlobStore, record: IndexArtifactRecord) -> pa.Table:
+    table = read_sidecar(blobs.read(blob_ref(record.artifact)))
+    order = [(name, "ascending") for name in ("column_id", "row_group", "page")]
+    return table.sort_by(order)
+
+
+def test_columns_that_are_read_later_join_the_others(blobs: MemoryBlobStore, file: Path) -> None:
+    everything = write(blobs, planned(file), "everything")
+    some = write(blobs, planned(file, column_ids=[1, 3]), "some")
+    later = planned(file, column_ids=[2, 3])
+    later.sidecar.CopyFrom(some)
+    joined = write(blobs, later, "joined")
+    assert joined.coverage == everything.coverage
+    assert joined.coverage.page_count > 6, "several pages in some row groups"
+    assert rows(blobs, joined).equals(rows(blobs, everything), check_metadata=True)
+
+
+@pytest.mark.parametrize("damage", ["gone", "torn", "of another file", "elsewhere"])
+def test_an_older_one_that_cant_be_used_is_left_out(
+    damage: str, blobs: MemoryBlobStore, file: Path
+) -> None:
+    older = planned(file, column_ids=[1])
+    if damage == "of another file":
+        other = written(file.parent, TABLE, "other.parquet")
+        older = planned(other, column_ids=[1])
+    some = write(blobs, older, "some")
+    if damage in {"gone", "torn"}:
+        blobs.delete("some")
+    if damage == "torn":
+        with blobs.writer("some") as writer:
+            writer.write(b"x" * some.artifact.size_bytes)
+    if damage == "elsewhere":
+        some.artifact.uri = "s3://other/some"
+    later = planned(file, column_ids=[2])
+    later.sidecar.CopyFrom(some)
+    alone = write(blobs, later, "alone")
+    assert list(alone.coverage.column_ids) == [2]
+    assert set(rows(blobs, alone).column("column_id").to_pylist()) == {2}
