@@ -27,6 +27,7 @@ from ai.floedb.floecat.statistics.statistics_pb2 import (
     StatsTarget,
     TableStatsTarget,
 )
+from floecat.artifacts.segments import Segment
 from floecat.capture.columns import FilePolicy
 from floecat.client.names import parse_relation
 
@@ -53,6 +54,15 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
             for file in _dataframe_to_data_files(change.table_metadata, rows, table.io):
                 append.append_data_file(file)
     return lake
+
+
+@pytest.fixture(scope="module")
+def expected(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Segment:
+    """The same files, captured where nobody dies."""
+    files = sorted(lake.folder.glob("data/sales/orders/data/*.parquet"))
+    schema = lake.catalog.load_table("sales.orders").schema().as_arrow()
+    folder = tmp_path_factory.mktemp("expected")
+    return segment_of(folder, files, FilePolicy(columns=wanted(schema)))
 
 
 @pytest.fixture
@@ -89,7 +99,9 @@ VICTIMS: dict[str, Callable[[], list[int]]] = {
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_killed_in_the_middle(victim: str, service: Cli, lake: Lake, tmp_path: Path) -> None:
+def test_killed_in_the_middle(
+    victim: str, service: Cli, lake: Lake, expected: Segment, tmp_path: Path
+) -> None:
     with floecat.connect(service.environment["FLOECAT_CLIENT_SERVER"]) as clients:
         connector = create_connector(clients, lake)
         current = messages.SnapshotSelection(current=True)
@@ -110,10 +122,10 @@ def test_killed_in_the_middle(victim: str, service: Cli, lake: Lake, tmp_path: P
         ended = ended_run(clients, job, seconds=300)
         assert ended.state == messages.RJS_SUCCEEDED, ended
         assert not ended.degraded, ended
-        _assert_exact(clients, lake, tmp_path)
+        _assert_exact(clients, expected)
         assert "everything fits together" in service("admin", "check").out
         _assert_orphans_go(service, blobs)
-        _assert_exact(clients, lake, tmp_path)
+        _assert_exact(clients, expected)
     assert "everything fits together" in service("admin", "check").out
 
 
@@ -129,15 +141,12 @@ def _assert_orphans_go(service: Cli, blobs: Path) -> None:
     assert all(len(kept) == 1 for kept in epochs.values()), epochs
 
 
-def _assert_exact(clients: floecat.GrpcClients, lake: Lake, folder: Path) -> None:
+def _assert_exact(clients: floecat.GrpcClients, expected: Segment) -> None:
     name = parse_relation("lake.sales.orders")
     table_id = clients.directory.ResolveTable(ResolveTableRequest(name=name)).resource_id
     request = GetTargetStatsRequest(table_id=table_id, target=StatsTarget(table=TableStatsTarget()))
     table = clients.statistics.GetTargetStats(request).record.table
     assert (table.row_count, table.data_file_count) == (FILES * ROWS, FILES)
-    files = sorted(lake.folder.glob("data/sales/orders/data/*.parquet"))
-    schema = lake.catalog.load_table("sales.orders").schema().as_arrow()
-    expected = segment_of(folder / "expected", files, FilePolicy(columns=wanted(schema)))
     for column_id in (1, 2, 3):
         target = StatsTarget(column=ColumnStatsTarget(column_id=column_id))
         asked = GetTargetStatsRequest(table_id=table_id, target=target, include_sketches=True)
