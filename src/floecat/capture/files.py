@@ -104,7 +104,9 @@ class _Capture:
     def _column(self, column: WantedColumn) -> tuple[ColumnRow | None, ColumnCoverage]:
         leaf = self._source.leaves.find(column)
         if leaf is None:
-            return self._absent(column)
+            # What a variant's own leaves are doesn't tell what the column is; but it is there.
+            is_there = self._source.leaves.has_group(column)
+            return (None, column.coverage) if is_there else self._absent(column)
         stated = StatedColumn.of(column, leaf, self._source)
         learning = None
         row = self._with_stated_ndv(column, stated.row())
