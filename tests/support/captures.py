@@ -22,6 +22,7 @@ from floecat.security.guard import OutboundRules
 from floecat.types.encoding import ValueEncoders
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
+from floecat.types.ordering import sort_key
 
 _ENCODERS = ValueEncoders()
 
@@ -153,8 +154,17 @@ def truth(files: str, column: str, logical: LogicalType) -> Truth:
     return found
 
 
+def query_truth(connection: duckdb.DuckDBPyConnection, query: str, logical: LogicalType) -> Truth:
+    """Ask DuckDB of the column `v` of a query."""
+    row = connection.execute(f"SELECT {_asked('v', logical)} FROM ({query})").fetchone()
+    assert row is not None
+    return Truth(*row)
+
+
 def _asked(column: str, logical: LogicalType) -> str:
     quoted = '"' + column.replace('"', '""') + '"'
+    if not logical.kind.is_orderable:
+        return f"count(*), count(*) - count({quoted}), NULL, NULL, NULL, 0"
     floating = logical.kind in {Kind.FLOAT, Kind.DOUBLE}
     number = f"CASE WHEN isnan({quoted}) THEN NULL ELSE {quoted} END" if floating else quoted
     nans = f"count(*) FILTER (isnan({quoted}))" if floating else "NULL"
@@ -180,9 +190,13 @@ def assert_bound(stats: ScalarStats, name: str, value: Any, logical: LogicalType
     if value is None:
         assert not stats.HasField(name)  # type: ignore[arg-type]  # min or max
         return
-    value = _as_of_type(value, logical)
+    said = _ENCODERS.encode_to_string(logical, _as_of_type(value, logical))
     if getattr(stats, f"{name}_tight"):
-        assert getattr(stats, name) == _ENCODERS.encode_to_string(logical, value)
+        assert getattr(stats, name) == said
+    elif stats.HasField(name):  # type: ignore[arg-type]  # min or max
+        key = sort_key(logical)
+        low, high = (getattr(stats, name), said) if name == "min" else (said, getattr(stats, name))
+        assert key(low) <= key(high)
 
 
 def _as_of_type(value: Any, logical: LogicalType) -> Any:

@@ -99,7 +99,9 @@ class _Capture:
     def _column(self, column: WantedColumn) -> ColumnRow | None:
         leaf = self._source.schema.leaves.find(column)
         if leaf is None:
-            return self._absent(column)
+            # What a variant's own leaves are doesn't tell what the column is; but it is there.
+            is_there = self._source.schema.leaves.has_group(column)
+            return None if is_there else self._absent(column)
         stated = StatedColumn.of(column, leaf, self._source)
         learning = None
         row = self._with_stated_ndv(stated)

@@ -36,6 +36,7 @@ class FileLeaves:
         self._by_path = {leaf.path: leaf for leaf in reversed(self._leaves)}
         self._by_id = {leaf.field_id: leaf for leaf in reversed(self._leaves)}
         self._by_id.pop(None, None)
+        self._groups = tuple(_groups(schema))
 
     def __iter__(self) -> Iterator[FileLeaf]:
         return iter(self._leaves)
@@ -46,6 +47,12 @@ class FileLeaves:
             return self._by_id.get(column.field_id)
         found = (self._by_path.get(path) for path in column.file_paths)
         return next((leaf for leaf in found if leaf is not None), None)
+
+    def has_group(self, column: WantedColumn) -> bool:
+        """Whether a column that is one leaf in the schema has leaves of its own: variants do."""
+        if column.field_id is not None and self._by_id:
+            return any(field_id == column.field_id for _, field_id in self._groups)
+        return any(path in column.file_paths for path, _ in self._groups)
 
 
 def leaf_values(array: pa.Array, path: ColumnPath) -> pa.Array:
@@ -73,6 +80,17 @@ def _numbered(schema: pa.Schema) -> Iterator[FileLeaf]:
             path, field_id, arrow_type, repeated = leaf
             yield FileLeaf(number, path, field_id, arrow_type, repeated, len(path) > 1)
             number += 1
+
+
+def _groups(schema: pa.Schema) -> Iterator[tuple[ColumnPath, int | None]]:
+    """Structs, lists and maps by path and id."""
+    fields: list[tuple[ColumnPath, pa.Field]] = [((field.name,), field) for field in schema]
+    while fields:
+        path, field = fields.pop()
+        members = [field.type.field(place) for place in range(field.type.num_fields)]
+        if members:
+            yield path, _id_of(field)
+            fields.extend(((*path, member.name), member) for member in members)
 
 
 def _leaves(

@@ -116,7 +116,8 @@ class SnapshotCapture:
             self._plan.column_ids,
         )
         opened = ScanIndexFile.open(self._blobs, index)
-        records = SnapshotRecords(origin, self._seen, opened.names)
+        upstream = self._plan.upstream_ndv
+        records = SnapshotRecords(origin, self._seen, opened.names, upstream)
         made = list(self._records(records, opened))
         stats = write_statistics(self._blobs, f"{self._prefix}/statistics", made)
         return CapturedSnapshot(

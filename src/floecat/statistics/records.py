@@ -11,12 +11,14 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     NM_THETA,
     Ndv,
     NdvApprox,
+    ScalarStats,
     StatsCoverage,
     StatsMetadata,
     TableValueStats,
     TargetStatsRecord,
 )
 from ai.floedb.floecat.common.common_pb2 import ResourceId
+from ai.floedb.floecat.execution.capture_pb2 import UpstreamNdv
 from ai.floedb.floecat.statistics.statistics_pb2 import (
     ColumnStatsTarget,
     StatsTarget,
@@ -79,11 +81,16 @@ class SnapshotRecords:
     """Makes the records of one snapshot."""
 
     def __init__(
-        self, origin: CaptureOrigin, seen: FilesSeen, names: Mapping[int, str] | None = None
+        self,
+        origin: CaptureOrigin,
+        seen: FilesSeen,
+        names: Mapping[int, str] | None = None,
+        upstream: Iterable[UpstreamNdv] = (),
     ) -> None:
         self._origin = origin
         self._seen = seen
         self._names = names or {}
+        self._upstream = {told.column_id: told for told in upstream}
 
     def table(self, value: TableValueStats) -> TargetStatsRecord:
         """The record of the table."""
@@ -91,7 +98,8 @@ class SnapshotRecords:
         return self._record(target, self._seen.coverage(), table=value)
 
     def columns(self, merged: Iterable[MergedColumn]) -> Iterator[TargetStatsRecord]:
-        """A record per column."""
+        """A record per column. What was counted here comes before what the upstream says."""
+        told = dict(self._upstream)
         for column in merged:
             row = self._partly_seen(column.row) if self._seen.files_failed else column.row
             scalar = to_scalar(column.coverage, row, sketches=True)
@@ -101,10 +109,30 @@ class SnapshotRecords:
                 _bound_from_above(scalar.ndv)
             if self._seen.files_failed and not self._is_flat(column.row):
                 _bound_from_below(scalar.ndv)
-            target = StatsTarget(column=ColumnStatsTarget(column_id=column_id))
-            record = self._record(target, self._coverage(column.row))
-            record.scalar.CopyFrom(scalar)
-            yield record
+            upstream = told.pop(column_id, None)
+            if upstream is not None and not scalar.HasField("ndv"):
+                scalar.ndv.CopyFrom(upstream.ndv)
+            yield self._column(column_id, scalar, self._coverage(column.row))
+        for column_id, upstream in sorted(told.items()):
+            name = self._names.get(column_id, "")
+            scalar = ScalarStats(
+                display_name=name, logical_type=upstream.logical_type, ndv=upstream.ndv
+            )
+            yield self._column(column_id, scalar, self._unseen())
+
+    def _column(
+        self, column_id: int, scalar: ScalarStats, coverage: StatsCoverage
+    ) -> TargetStatsRecord:
+        target = StatsTarget(column=ColumnStatsTarget(column_id=column_id))
+        record = self._record(target, coverage)
+        record.scalar.CopyFrom(scalar)
+        return record
+
+    def _unseen(self) -> StatsCoverage:
+        """Of a column that no file was looked at for."""
+        coverage = self._seen.coverage()
+        coverage.rows_seen = coverage.files_seen = 0
+        return coverage
 
     def _is_flat(self, row: ColumnRow) -> bool:
         """Whether every row has one value: of what is in lists it has none, or any number."""

@@ -1,12 +1,12 @@
 """RemoteSnapshotPlanningReconcileExecutor: freezes which files of a snapshot are to be read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
 from ai.floedb.floecat.catalog.table_pb2 import ColumnId
-from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SnapshotPlan
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SnapshotPlan, UpstreamNdv
 from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES, ScanFile
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
 from ai.floedb.floecat.reconciler.executor_control_pb2 import (
@@ -26,9 +26,11 @@ from floecat.artifacts.index.covered import (
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.opened import OpenedSegments
 from floecat.capture.policies import file_policy
-from floecat.connectors.spi.columns import ColumnScope
+from floecat.connectors.spi.columns import ColumnScope, NumberedColumn
+from floecat.connectors.spi.ndv import ColumnNdv
 from floecat.connectors.spi.records import ScanBundle
 from floecat.storage.blobs.port import BlobStore
+from floecat.types.messages import to_message
 from floecat.worker.captures import PARQUET, column_scope
 from floecat.worker.chunks import bounded
 from floecat.worker.connections import OpenConnectors
@@ -68,8 +70,9 @@ class RemoteSnapshotPlanningReconcileExecutor:
             work.step("opened")
             bundle = connector.plan_snapshot_files(namespace, name, given.snapshot.snapshot_id)
             listed = _Listed.of(bundle, work, self._known(given, bundle))
+            distinct = connector.distinct_values(namespace, name, given.snapshot.snapshot_id)
         work.step("planned", files=listed.files_total, reused=listed.reused_total)
-        plan = SnapshotPlanMessages(work, given, bundle, listed)
+        plan = SnapshotPlanMessages(work, given, bundle, listed, distinct)
         success = PlanResultSummary(
             result_id=work.result_id("success", plan=plan.plan_id),
             items_total=plan.groups,
@@ -187,11 +190,13 @@ class SnapshotPlanMessages:
         given: GetLeasedPlanSnapshotInputResponse,
         bundle: ScanBundle,
         listed: _Listed,
+        distinct: Mapping[int, ColumnNdv],
     ) -> None:
         self._work = work
         self._given = given
         self._bundle = bundle
         self._listed = listed
+        self._distinct = distinct
         self._limits = GroupLimits(
             max_files=given.max_files_per_group, max_bytes=given.max_bytes_per_group
         )
@@ -213,23 +218,35 @@ class SnapshotPlanMessages:
         for group in grouped(to_read, self._listed.sums, self._limits):
             yield PlanSnapshotChunk(groups=[group])
 
-    def _columns(self) -> Iterator[ColumnId]:
+    def _columns(self) -> list[NumberedColumn]:
         """The columns of the snapshot's own schema: others that files still have are gone."""
         numbers = {tuple(column.path): column.column_id for column in self._given.column_ids}
-        for column in ColumnScope((), numbers).selected(self._bundle.columns):
-            yield ColumnId(path=column.column.path, column_id=column.column_id)
+        return ColumnScope((), numbers).selected(self._bundle.columns)
 
     def _header(self) -> SnapshotPlan:
+        columns = self._columns()
         return SnapshotPlan(
             plan_id=self.plan_id,
             table_id=self._given.table_id,
             snapshot_id=self._given.snapshot.snapshot_id,
             policy=self._given.capture_policy,
             schema_json=self._bundle.schema_json,
-            column_ids=self._columns(),
+            column_ids=[ColumnId(path=c.column.path, column_id=c.column_id) for c in columns],
             files_total=self._listed.files_total,
             coverage_sha256=self._listed.coverage_sha256,
             base_index=self._given.covered_index if self._given.covered_index.uri else None,
+            upstream_ndv=filter(None, map(self._upstream_ndv, columns)),
+        )
+
+    def _upstream_ndv(self, column: NumberedColumn) -> UpstreamNdv | None:
+        """Without its sketch, which may be as large as a whole plan."""
+        found = self._distinct.get(column.column.source_id or 0)
+        if found is None:
+            return None
+        return UpstreamNdv(
+            column_id=column.column_id,
+            logical_type=to_message(column.column.logical_type),
+            ndv=found.ndv,
         )
 
 

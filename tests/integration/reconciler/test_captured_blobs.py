@@ -1,6 +1,8 @@
 """Blobs of captures: kept while a snapshot or a job needs them, collected afterwards."""
 
+from collections.abc import Iterable
 from datetime import timedelta
+from random import Random
 
 import pytest
 from tests.support.capturing import Captured, Capturing, files_of
@@ -10,10 +12,15 @@ from tests.support.segments import Deletes
 
 from ai.floedb.floecat.catalog.snapshot_pb2 import DeleteSnapshotRequest
 from ai.floedb.floecat.catalog.table_pb2 import DeleteTableRequest
+from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.stored_pb2 import SnapshotHoldings
 from floecat.artifacts.payloads import read_message
+from floecat.artifacts.segments import Segment
 from floecat.catalog.garbage import DEFAULT_GRACE, GarbageCollector
 from floecat.errors import NotFoundError
+from floecat.statistics.index_artifacts import IndexArtifactRepository
+from floecat.statistics.repository import StatsRepository
+from floecat.statistics.store import SnapshotPlace, StatsQuery
 
 
 @pytest.fixture
@@ -69,6 +76,55 @@ def test_what_finalized_snapshots_need_is_kept_and_the_rest_goes(
     forget(capturing, third, 3)
     forget_jobs(plane, clock)
     assert collect(plane, clock) == set()
+
+
+def needed(capturing: Capturing, captured: Captured, snapshots: Iterable[int]) -> set[str]:
+    """The names of what some snapshots consist of, blob by blob."""
+    found: list[BlobReference] = []
+    for snapshot_id in snapshots:
+        final = capturing.final(captured, snapshot_id)
+        assert final is not None
+        index = capturing.index(captured, snapshot_id)
+        found += [final.stats, final.index, final.segments, *index.blobs()]
+        for held in index.segments():
+            segment = Segment.open(capturing.plane.world.stores.blobs, held.manifest)
+            found += [held.manifest, *segment.blobs()]
+    return {reference.uri.removeprefix("memory:") for reference in found}
+
+
+def known(capturing: Capturing, captured: Captured, snapshot_id: int) -> list[object]:
+    """Everything that is known of a snapshot, to the last byte."""
+    stores = capturing.plane.world.stores
+    place = SnapshotPlace(captured.table_id.account_id, captured.table_id.id, snapshot_id)
+    artifacts = IndexArtifactRepository(stores)
+    return [
+        *StatsRepository(stores).list(place, StatsQuery(sketches=True)),
+        *(b"".join(artifacts.pieces(record)) for _, record in artifacts.list(place)),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whichever_snapshots_go_the_others_lose_nothing_and_nothing_else_stays(
+    seed: int, capturing: Capturing, clock: FakeClock
+) -> None:
+    plane, chooser = capturing.plane, Random(seed)
+    left = list(range(1, 8))
+    for snapshot_id in left:
+        # Files come and go; from the fourth on a column is added, and read of files that are known.
+        columns = (1, 2) if snapshot_id < 4 else (1, 2, 3)
+        files = files_of(range(2 * snapshot_id, 2 * snapshot_id + 7), columns)
+        captured = capturing.capture(snapshot_id, files)
+    before = {snapshot_id: known(capturing, captured, snapshot_id) for snapshot_id in left}
+    assert all(len(found) == 7 + 1 + 7 + (2 if n < 4 else 3) for n, found in before.items())
+    forget_jobs(plane, clock)
+    while left:
+        for snapshot_id in chooser.sample(left, k=min(len(left), chooser.choice([1, 2, 3]))):
+            forget(capturing, captured, snapshot_id)
+            left.remove(snapshot_id)
+        assert collect(plane, clock) == needed(capturing, captured, left)
+        assert plane.problems() == []
+        for snapshot_id in left:
+            assert known(capturing, captured, snapshot_id) == before[snapshot_id]
 
 
 def test_a_deleted_table_leaves_nothing(capturing: Capturing, clock: FakeClock) -> None:

@@ -327,6 +327,21 @@ def test_leaves_that_came_later_inside_lists_are_unknown(tmp_path: Path) -> None
     assert found.rows == {}
 
 
+def test_a_column_that_is_several_leaves_in_the_file_is_unknown(tmp_path: Path) -> None:
+    members = pa.struct([("metadata", pa.binary()), ("value", pa.binary())])
+    variant = pa.array([{"metadata": b"m", "value": b"v"}, None], members)
+    fields = [
+        pa.field("v", members, metadata={"PARQUET:field_id": "1"}),
+        pa.field("a", pa.int64(), metadata={"PARQUET:field_id": "2"}),
+    ]
+    file = written(tmp_path, pa.table([variant, [1, 2]], pa.schema(fields)))
+    kind = LogicalType(Kind.VARIANT)
+    for wide in (column(("v",), kind, field_id=1), column(("v",), kind)):
+        found = capture(file, wide)
+        assert found.rows == {}
+        assert [c.column_id for c in found.shape.columns] == [1]  # it isn't to be read again
+
+
 def test_another_type_than_the_schemas_is_told(tmp_path: Path) -> None:
     file = written(tmp_path, pa.table({"c": ["text"]}))
     with pytest.raises(CaptureFailure, match=r"data\.parquet.*string.*INT"):

@@ -112,6 +112,13 @@ class IcebergConnector(FloecatConnector):
         )
         return _of_relation(dotted(namespace, name), records)
 
+    def distinct_values(
+        self, namespace: Namespace, name: str, snapshot_id: int
+    ) -> Mapping[int, ColumnNdv]:
+        located, metadata = self._table(namespace, name)
+        with reading(dotted(namespace, name)):
+            return self._distinct(located, metadata, snapshot_id)
+
     def file_access(self, namespace: Namespace, name: str) -> FileAccess:
         with reading(dotted(namespace, name)):
             return self._catalog.find_table(namespace, name).access

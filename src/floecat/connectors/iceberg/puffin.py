@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from floecat.connectors.iceberg.metadata import StatisticsFile
 from floecat.connectors.iceberg.storage import SourceFiles
 from floecat.connectors.spi.errors import BrokenTableError
 from floecat.connectors.spi.ndv import ColumnNdv, NdvSketch
+from floecat.errors import DataLossError
+from floecat.sketches.theta import ThetaSketch
 
 THETA: Final = "apache-datasketches-theta-v1"
 _MAGIC: Final = b"PFA1"
@@ -46,7 +49,8 @@ def distinct_values(files: SourceFiles, statistics: StatisticsFile) -> dict[int,
         with files.random_access(statistics.path) as file:
             for blob in read_footer(file):
                 if _is_theta_of(blob, statistics.snapshot_id):
-                    found[blob.field_ids[0]] = _column_ndv(blob, read_blob(file, blob))
+                    with suppress(DataLossError):  # no sketch, or one of another seed
+                        found[blob.field_ids[0]] = _column_ndv(blob, read_blob(file, blob))
     except (*MALFORMED, BrokenTableError, FileNotFoundError, PermissionError):
         return found
     return found
@@ -98,11 +102,14 @@ def _is_theta_of(blob: Blob, snapshot_id: int) -> bool:
 
 
 def _column_ndv(blob: Blob, sketch: bytes) -> ColumnNdv:
+    theta = ThetaSketch.from_bytes(sketch)
     stated = blob.properties.get("ndv", "")
-    ndv = Ndv(method=NdvMethod.NM_PUFFIN)
-    if stated.isdecimal():
-        ndv.approx.CopyFrom(NdvApprox(estimate=float(stated)))
-    return ColumnNdv(ndv, NdvSketch(THETA, sketch))
+    estimate = float(stated) if stated.isdecimal() else theta.estimate
+    low, high = theta.bounds()
+    approx = NdvApprox(
+        estimate=estimate, lower_bound=min(low, estimate), upper_bound=max(high, estimate)
+    )
+    return ColumnNdv(Ndv(approx=approx, method=NdvMethod.NM_PUFFIN), NdvSketch(THETA, sketch))
 
 
 def _at(file: pa.NativeFile, offset: int, length: int) -> bytes:

@@ -9,6 +9,7 @@ from ai.floedb.floecat.connector.connector_pb2 import ConnectorFormat
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.capabilities import Capabilities
 from floecat.connectors.spi.columns import ColumnScope
+from floecat.connectors.spi.ndv import ColumnNdv
 from floecat.connectors.spi.records import (
     Namespace,
     ScanBundle,
@@ -85,6 +86,15 @@ class FloecatConnector(Protocol):
 
         Streamed. `table_id` is left to the caller, who knows it. What isn't known stays unset.
         """
+
+    def distinct_values(
+        self, namespace: Namespace, name: str, snapshot_id: int
+    ) -> Mapping[int, ColumnNdv]:
+        """Numbers of distinct values that the upstream keeps of exactly this snapshot.
+
+        By the format's own column ids. What can't be read of them is left out.
+        """
+        return {}
 
     def file_access(self, namespace: Namespace, name: str) -> FileAccess:
         """How to open a table's files: with the rights of this connector, and short-lived."""

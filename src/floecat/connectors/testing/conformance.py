@@ -195,6 +195,15 @@ class ConnectorConformance:
         access = connector.file_access(upstream.namespace, upstream.table)
         check_rows(_statistics(upstream, connector, scope), columns, access)
 
+    def test_distinct_values_are_of_its_columns(
+        self, upstream: Upstream, connector: FloecatConnector
+    ) -> None:
+        bundle = _plan(upstream, connector)
+        where = (upstream.namespace, upstream.table, bundle.snapshot_id)
+        found = connector.distinct_values(*where)
+        assert found.keys() <= {column.source_id for column in bundle.columns}
+        assert all(column.ndv.WhichOneof("value") for column in found.values())
+
     def test_selectors_choose_columns(
         self, upstream: Upstream, connector: FloecatConnector
     ) -> None:

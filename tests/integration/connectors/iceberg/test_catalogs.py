@@ -151,13 +151,20 @@ def test_distinct_values_come_from_puffin(warehouse: FloecatConnector) -> None:
             blob["fields"][0]: float(blob["properties"]["ndv"]) for blob in statistics["blobs"]
         }
         assert {column: stats.ndv.approx.estimate for column, stats in found.items()} == stated
+        known = warehouse.distinct_values(*where, statistics["snapshot_id"])
+        assert {column: one.ndv for column, one in known.items()} == {
+            column: stats.ndv for column, stats in found.items()
+        }
         for stats in found.values():
+            approx = stats.ndv.approx
+            assert 0 < approx.lower_bound <= approx.estimate <= approx.upper_bound
             assert stats.ndv.method == NdvMethod.NM_PUFFIN
             assert stats.sketches[0].type == THETA
             assert stats.sketches[0].data
     current = truth["current_snapshot_id"]
     records = warehouse.capture_snapshot_target_stats(*where, current, ColumnScope())
     assert not any(r.scalar.HasField("ndv") for r in records if r.HasField("scalar"))
+    assert warehouse.distinct_values(*where, current) == {}
 
 
 def test_constraints_are_required_and_identifier_fields(warehouse: FloecatConnector) -> None:

@@ -27,9 +27,10 @@ from ai.floedb.floecat.catalog import stats_pb2 as ai_dot_floedb_dot_floecat_dot
 from ai.floedb.floecat.catalog import table_pb2 as ai_dot_floedb_dot_floecat_dot_catalog_dot_table__pb2
 from ai.floedb.floecat.common import common_pb2 as ai_dot_floedb_dot_floecat_dot_common_dot_common__pb2
 from ai.floedb.floecat.execution import scan_pb2 as ai_dot_floedb_dot_floecat_dot_execution_dot_scan__pb2
+from ai.floedb.floecat.types import types_pb2 as ai_dot_floedb_dot_floecat_dot_types_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)ai/floedb/floecat/execution/capture.proto\x12\x1b\x61i.floedb.floecat.execution\x1a%ai/floedb/floecat/catalog/index.proto\x1a%ai/floedb/floecat/catalog/stats.proto\x1a%ai/floedb/floecat/catalog/table.proto\x1a%ai/floedb/floecat/common/common.proto\x1a&ai/floedb/floecat/execution/scan.proto\"s\n\x13\x43olumnCapturePolicy\x12\x10\n\x08selector\x18\x01 \x01(\t\x12\x0b\n\x03ndv\x18\x02 \x01(\x08\x12\x11\n\tquantiles\x18\x03 \x01(\x08\x12\x16\n\x0e\x66requent_items\x18\x04 \x01(\x08\x12\x12\n\npage_index\x18\x05 \x01(\x08\":\n\x0eSamplingPolicy\x12\x1a\n\x12row_group_fraction\x18\x01 \x01(\x01\x12\x0c\n\x04seed\x18\x02 \x01(\x04\"\xc6\x03\n\rCapturePolicy\x12;\n\x07outputs\x18\x01 \x03(\x0e\x32*.ai.floedb.floecat.execution.CaptureOutput\x12\x41\n\x07\x63olumns\x18\x02 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.ColumnCapturePolicy\x12\x46\n\rdefault_scope\x18\x03 \x01(\x0e\x32/.ai.floedb.floecat.execution.DefaultColumnScope\x12\x0f\n\x07\x66irst_n\x18\x04 \x01(\x05\x12=\n\x08sampling\x18\x05 \x01(\x0b\x32+.ai.floedb.floecat.execution.SamplingPolicy\x12\x1a\n\x12\x61llow_failed_files\x18\x06 \x01(\x08\x12N\n\nproperties\x18\x63 \x03(\x0b\x32:.ai.floedb.floecat.execution.CapturePolicy.PropertiesEntry\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x8e\x02\n\x0bPlannedFile\x12\x33\n\x04\x66ile\x18\x01 \x01(\x0b\x32%.ai.floedb.floecat.execution.ScanFile\x12\x39\n\x08identity\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.FileIdentity\x12\x12\n\ncolumn_ids\x18\x03 \x03(\x05\x12\x13\n\x0breused_from\x18\x04 \x03(\t\x12\x12\n\nindex_part\x18\x05 \x01(\x05\x12\x11\n\tindex_row\x18\x06 \x01(\x05\x12?\n\x07sidecar\x18\x08 \x01(\x0b\x32..ai.floedb.floecat.catalog.IndexArtifactRecord\"\xbc\x01\n\tFileGroup\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12\x0f\n\x07ordinal\x18\x02 \x01(\x05\x12\x37\n\x05\x66iles\x18\x03 \x03(\x0b\x32(.ai.floedb.floecat.execution.PlannedFile\x12\x13\n\x0btotal_bytes\x18\x04 \x01(\x03\x12>\n\x0c\x64\x65lete_files\x18\x05 \x03(\x0b\x32(.ai.floedb.floecat.execution.PlannedFile\"\x96\x04\n\x0cSnapshotPlan\x12\x0f\n\x07plan_id\x18\x01 \x01(\t\x12\x36\n\x08table_id\x18\x02 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x03 \x01(\x03\x12:\n\x06policy\x18\x04 \x01(\x0b\x32*.ai.floedb.floecat.execution.CapturePolicy\x12\x13\n\x0bschema_json\x18\x05 \x01(\t\x12\x37\n\ncolumn_ids\x18\x06 \x03(\x0b\x32#.ai.floedb.floecat.catalog.ColumnId\x12\x36\n\x06groups\x18\x07 \x03(\x0b\x32&.ai.floedb.floecat.execution.FileGroup\x12>\n\x0creused_files\x18\x08 \x03(\x0b\x32(.ai.floedb.floecat.execution.PlannedFile\x12;\n\x0c\x64\x65lete_files\x18\t \x03(\x0b\x32%.ai.floedb.floecat.execution.ScanFile\x12\x13\n\x0b\x66iles_total\x18\n \x01(\x03\x12\x17\n\x0f\x63overage_sha256\x18\x0b \x01(\t\x12;\n\nbase_index\x18\x0c \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\"\xee\x01\n\x13\x46ileExecutionResult\x12\x39\n\x08identity\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.FileIdentity\x12>\n\x05state\x18\x02 \x01(\x0e\x32/.ai.floedb.floecat.execution.FileExecutionState\x12\x16\n\trow_count\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x12\n\nbytes_read\x18\x04 \x01(\x03\x12\x0f\n\x07\x66\x61ilure\x18\x05 \x01(\t\x12\x11\n\tretryable\x18\x06 \x01(\x08\x42\x0c\n\n_row_count\"\x96\x01\n\x10SegmentReference\x12\x12\n\nsegment_id\x18\x01 \x01(\t\x12\x39\n\x08manifest\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\r\n\x05\x66iles\x18\x03 \x01(\x03\x12\x0c\n\x04rows\x18\x04 \x01(\x03\x12\x16\n\x0e\x66ormat_version\x18\x05 \x01(\x05\"\xe0\x02\n\x14\x46ileGroupResultChunk\x12?\n\x05\x66iles\x18\x01 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult\x12;\n\x05stats\x18\x02 \x03(\x0b\x32,.ai.floedb.floecat.catalog.TargetStatsRecord\x12\x41\n\tartifacts\x18\x03 \x03(\x0b\x32..ai.floedb.floecat.catalog.IndexArtifactRecord\x12?\n\x08segments\x18\x04 \x03(\x0b\x32-.ai.floedb.floecat.execution.SegmentReference\x12\x46\n\x0c\x64\x65lete_files\x18\x05 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult*w\n\rCaptureOutput\x12\x13\n\x0f\x43\x41O_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43\x41O_TABLE_STATS\x10\x01\x12\x12\n\x0e\x43\x41O_FILE_STATS\x10\x02\x12\x14\n\x10\x43\x41O_COLUMN_STATS\x10\x03\x12\x12\n\x0e\x43\x41O_PAGE_INDEX\x10\x04*Y\n\x12\x44\x65\x66\x61ultColumnScope\x12\x13\n\x0f\x44\x43S_UNSPECIFIED\x10\x00\x12\x0b\n\x07\x44\x43S_ALL\x10\x01\x12\x0f\n\x0b\x44\x43S_FIRST_N\x10\x02\x12\x10\n\x0c\x44\x43S_EXPLICIT\x10\x03*d\n\x12\x46ileExecutionState\x12\x13\n\x0f\x46\x45S_UNSPECIFIED\x10\x00\x12\x11\n\rFES_SUCCEEDED\x10\x01\x12\x0e\n\nFES_FAILED\x10\x02\x12\x16\n\x12\x46\x45S_FAILED_ALLOWED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)ai/floedb/floecat/execution/capture.proto\x12\x1b\x61i.floedb.floecat.execution\x1a%ai/floedb/floecat/catalog/index.proto\x1a%ai/floedb/floecat/catalog/stats.proto\x1a%ai/floedb/floecat/catalog/table.proto\x1a%ai/floedb/floecat/common/common.proto\x1a&ai/floedb/floecat/execution/scan.proto\x1a#ai/floedb/floecat/types/types.proto\"s\n\x13\x43olumnCapturePolicy\x12\x10\n\x08selector\x18\x01 \x01(\t\x12\x0b\n\x03ndv\x18\x02 \x01(\x08\x12\x11\n\tquantiles\x18\x03 \x01(\x08\x12\x16\n\x0e\x66requent_items\x18\x04 \x01(\x08\x12\x12\n\npage_index\x18\x05 \x01(\x08\":\n\x0eSamplingPolicy\x12\x1a\n\x12row_group_fraction\x18\x01 \x01(\x01\x12\x0c\n\x04seed\x18\x02 \x01(\x04\"\xc6\x03\n\rCapturePolicy\x12;\n\x07outputs\x18\x01 \x03(\x0e\x32*.ai.floedb.floecat.execution.CaptureOutput\x12\x41\n\x07\x63olumns\x18\x02 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.ColumnCapturePolicy\x12\x46\n\rdefault_scope\x18\x03 \x01(\x0e\x32/.ai.floedb.floecat.execution.DefaultColumnScope\x12\x0f\n\x07\x66irst_n\x18\x04 \x01(\x05\x12=\n\x08sampling\x18\x05 \x01(\x0b\x32+.ai.floedb.floecat.execution.SamplingPolicy\x12\x1a\n\x12\x61llow_failed_files\x18\x06 \x01(\x08\x12N\n\nproperties\x18\x63 \x03(\x0b\x32:.ai.floedb.floecat.execution.CapturePolicy.PropertiesEntry\x1a\x31\n\x0fPropertiesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x8e\x02\n\x0bPlannedFile\x12\x33\n\x04\x66ile\x18\x01 \x01(\x0b\x32%.ai.floedb.floecat.execution.ScanFile\x12\x39\n\x08identity\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.FileIdentity\x12\x12\n\ncolumn_ids\x18\x03 \x03(\x05\x12\x13\n\x0breused_from\x18\x04 \x03(\t\x12\x12\n\nindex_part\x18\x05 \x01(\x05\x12\x11\n\tindex_row\x18\x06 \x01(\x05\x12?\n\x07sidecar\x18\x08 \x01(\x0b\x32..ai.floedb.floecat.catalog.IndexArtifactRecord\"\xbc\x01\n\tFileGroup\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12\x0f\n\x07ordinal\x18\x02 \x01(\x05\x12\x37\n\x05\x66iles\x18\x03 \x03(\x0b\x32(.ai.floedb.floecat.execution.PlannedFile\x12\x13\n\x0btotal_bytes\x18\x04 \x01(\x03\x12>\n\x0c\x64\x65lete_files\x18\x05 \x03(\x0b\x32(.ai.floedb.floecat.execution.PlannedFile\"\xd6\x04\n\x0cSnapshotPlan\x12\x0f\n\x07plan_id\x18\x01 \x01(\t\x12\x36\n\x08table_id\x18\x02 \x01(\x0b\x32$.ai.floedb.floecat.common.ResourceId\x12\x13\n\x0bsnapshot_id\x18\x03 \x01(\x03\x12:\n\x06policy\x18\x04 \x01(\x0b\x32*.ai.floedb.floecat.execution.CapturePolicy\x12\x13\n\x0bschema_json\x18\x05 \x01(\t\x12\x37\n\ncolumn_ids\x18\x06 \x03(\x0b\x32#.ai.floedb.floecat.catalog.ColumnId\x12\x36\n\x06groups\x18\x07 \x03(\x0b\x32&.ai.floedb.floecat.execution.FileGroup\x12>\n\x0creused_files\x18\x08 \x03(\x0b\x32(.ai.floedb.floecat.execution.PlannedFile\x12;\n\x0c\x64\x65lete_files\x18\t \x03(\x0b\x32%.ai.floedb.floecat.execution.ScanFile\x12\x13\n\x0b\x66iles_total\x18\n \x01(\x03\x12\x17\n\x0f\x63overage_sha256\x18\x0b \x01(\t\x12;\n\nbase_index\x18\x0c \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12>\n\x0cupstream_ndv\x18\x0e \x03(\x0b\x32(.ai.floedb.floecat.execution.UpstreamNdv\"\x89\x01\n\x0bUpstreamNdv\x12\x11\n\tcolumn_id\x18\x01 \x01(\x05\x12:\n\x0clogical_type\x18\x02 \x01(\x0b\x32$.ai.floedb.floecat.types.LogicalType\x12+\n\x03ndv\x18\x03 \x01(\x0b\x32\x1e.ai.floedb.floecat.catalog.Ndv\"\xee\x01\n\x13\x46ileExecutionResult\x12\x39\n\x08identity\x18\x01 \x01(\x0b\x32\'.ai.floedb.floecat.catalog.FileIdentity\x12>\n\x05state\x18\x02 \x01(\x0e\x32/.ai.floedb.floecat.execution.FileExecutionState\x12\x16\n\trow_count\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x12\n\nbytes_read\x18\x04 \x01(\x03\x12\x0f\n\x07\x66\x61ilure\x18\x05 \x01(\t\x12\x11\n\tretryable\x18\x06 \x01(\x08\x42\x0c\n\n_row_count\"\x96\x01\n\x10SegmentReference\x12\x12\n\nsegment_id\x18\x01 \x01(\t\x12\x39\n\x08manifest\x18\x02 \x01(\x0b\x32\'.ai.floedb.floecat.common.BlobReference\x12\r\n\x05\x66iles\x18\x03 \x01(\x03\x12\x0c\n\x04rows\x18\x04 \x01(\x03\x12\x16\n\x0e\x66ormat_version\x18\x05 \x01(\x05\"\xe0\x02\n\x14\x46ileGroupResultChunk\x12?\n\x05\x66iles\x18\x01 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult\x12;\n\x05stats\x18\x02 \x03(\x0b\x32,.ai.floedb.floecat.catalog.TargetStatsRecord\x12\x41\n\tartifacts\x18\x03 \x03(\x0b\x32..ai.floedb.floecat.catalog.IndexArtifactRecord\x12?\n\x08segments\x18\x04 \x03(\x0b\x32-.ai.floedb.floecat.execution.SegmentReference\x12\x46\n\x0c\x64\x65lete_files\x18\x05 \x03(\x0b\x32\x30.ai.floedb.floecat.execution.FileExecutionResult*w\n\rCaptureOutput\x12\x13\n\x0f\x43\x41O_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43\x41O_TABLE_STATS\x10\x01\x12\x12\n\x0e\x43\x41O_FILE_STATS\x10\x02\x12\x14\n\x10\x43\x41O_COLUMN_STATS\x10\x03\x12\x12\n\x0e\x43\x41O_PAGE_INDEX\x10\x04*Y\n\x12\x44\x65\x66\x61ultColumnScope\x12\x13\n\x0f\x44\x43S_UNSPECIFIED\x10\x00\x12\x0b\n\x07\x44\x43S_ALL\x10\x01\x12\x0f\n\x0b\x44\x43S_FIRST_N\x10\x02\x12\x10\n\x0c\x44\x43S_EXPLICIT\x10\x03*d\n\x12\x46ileExecutionState\x12\x13\n\x0f\x46\x45S_UNSPECIFIED\x10\x00\x12\x11\n\rFES_SUCCEEDED\x10\x01\x12\x0e\n\nFES_FAILED\x10\x02\x12\x16\n\x12\x46\x45S_FAILED_ALLOWED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,30 +39,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_CAPTUREPOLICY_PROPERTIESENTRY']._loaded_options = None
   _globals['_CAPTUREPOLICY_PROPERTIESENTRY']._serialized_options = b'8\001'
-  _globals['_CAPTUREOUTPUT']._serialized_start=2654
-  _globals['_CAPTUREOUTPUT']._serialized_end=2773
-  _globals['_DEFAULTCOLUMNSCOPE']._serialized_start=2775
-  _globals['_DEFAULTCOLUMNSCOPE']._serialized_end=2864
-  _globals['_FILEEXECUTIONSTATE']._serialized_start=2866
-  _globals['_FILEEXECUTIONSTATE']._serialized_end=2966
-  _globals['_COLUMNCAPTUREPOLICY']._serialized_start=270
-  _globals['_COLUMNCAPTUREPOLICY']._serialized_end=385
-  _globals['_SAMPLINGPOLICY']._serialized_start=387
-  _globals['_SAMPLINGPOLICY']._serialized_end=445
-  _globals['_CAPTUREPOLICY']._serialized_start=448
-  _globals['_CAPTUREPOLICY']._serialized_end=902
-  _globals['_CAPTUREPOLICY_PROPERTIESENTRY']._serialized_start=853
-  _globals['_CAPTUREPOLICY_PROPERTIESENTRY']._serialized_end=902
-  _globals['_PLANNEDFILE']._serialized_start=905
-  _globals['_PLANNEDFILE']._serialized_end=1175
-  _globals['_FILEGROUP']._serialized_start=1178
-  _globals['_FILEGROUP']._serialized_end=1366
-  _globals['_SNAPSHOTPLAN']._serialized_start=1369
-  _globals['_SNAPSHOTPLAN']._serialized_end=1903
-  _globals['_FILEEXECUTIONRESULT']._serialized_start=1906
-  _globals['_FILEEXECUTIONRESULT']._serialized_end=2144
-  _globals['_SEGMENTREFERENCE']._serialized_start=2147
-  _globals['_SEGMENTREFERENCE']._serialized_end=2297
-  _globals['_FILEGROUPRESULTCHUNK']._serialized_start=2300
-  _globals['_FILEGROUPRESULTCHUNK']._serialized_end=2652
+  _globals['_CAPTUREOUTPUT']._serialized_start=2895
+  _globals['_CAPTUREOUTPUT']._serialized_end=3014
+  _globals['_DEFAULTCOLUMNSCOPE']._serialized_start=3016
+  _globals['_DEFAULTCOLUMNSCOPE']._serialized_end=3105
+  _globals['_FILEEXECUTIONSTATE']._serialized_start=3107
+  _globals['_FILEEXECUTIONSTATE']._serialized_end=3207
+  _globals['_COLUMNCAPTUREPOLICY']._serialized_start=307
+  _globals['_COLUMNCAPTUREPOLICY']._serialized_end=422
+  _globals['_SAMPLINGPOLICY']._serialized_start=424
+  _globals['_SAMPLINGPOLICY']._serialized_end=482
+  _globals['_CAPTUREPOLICY']._serialized_start=485
+  _globals['_CAPTUREPOLICY']._serialized_end=939
+  _globals['_CAPTUREPOLICY_PROPERTIESENTRY']._serialized_start=890
+  _globals['_CAPTUREPOLICY_PROPERTIESENTRY']._serialized_end=939
+  _globals['_PLANNEDFILE']._serialized_start=942
+  _globals['_PLANNEDFILE']._serialized_end=1212
+  _globals['_FILEGROUP']._serialized_start=1215
+  _globals['_FILEGROUP']._serialized_end=1403
+  _globals['_SNAPSHOTPLAN']._serialized_start=1406
+  _globals['_SNAPSHOTPLAN']._serialized_end=2004
+  _globals['_UPSTREAMNDV']._serialized_start=2007
+  _globals['_UPSTREAMNDV']._serialized_end=2144
+  _globals['_FILEEXECUTIONRESULT']._serialized_start=2147
+  _globals['_FILEEXECUTIONRESULT']._serialized_end=2385
+  _globals['_SEGMENTREFERENCE']._serialized_start=2388
+  _globals['_SEGMENTREFERENCE']._serialized_end=2538
+  _globals['_FILEGROUPRESULTCHUNK']._serialized_start=2541
+  _globals['_FILEGROUPRESULTCHUNK']._serialized_end=2893
 # @@protoc_insertion_point(module_scope)

@@ -8,6 +8,7 @@ from ai.floedb.floecat.catalog import stats_pb2 as _stats_pb2
 from ai.floedb.floecat.catalog import table_pb2 as _table_pb2
 from ai.floedb.floecat.common import common_pb2 as _common_pb2
 from ai.floedb.floecat.execution import scan_pb2 as _scan_pb2
+from ai.floedb.floecat.types import types_pb2 as _types_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -336,6 +337,7 @@ class SnapshotPlan(_message.Message):
     FILES_TOTAL_FIELD_NUMBER: _builtins.int
     COVERAGE_SHA256_FIELD_NUMBER: _builtins.int
     BASE_INDEX_FIELD_NUMBER: _builtins.int
+    UPSTREAM_NDV_FIELD_NUMBER: _builtins.int
     plan_id: _builtins.str
     snapshot_id: _builtins.int
     schema_json: _builtins.str
@@ -361,6 +363,10 @@ class SnapshotPlan(_message.Message):
     def base_index(self) -> _common_pb2.BlobReference:
         """The scan index that files are used again from; absent when none are."""
 
+    @_builtins.property
+    def upstream_ndv(self) -> _containers.RepeatedCompositeFieldContainer[Global___UpstreamNdv]:
+        """What the upstream itself keeps of this snapshot, for columns that nothing is counted of here."""
+
     def __init__(
         self,
         *,
@@ -376,14 +382,44 @@ class SnapshotPlan(_message.Message):
         files_total: _builtins.int = ...,
         coverage_sha256: _builtins.str = ...,
         base_index: _common_pb2.BlobReference | None = ...,
+        upstream_ndv: _abc.Iterable[Global___UpstreamNdv] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "policy", b"policy", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "column_ids", b"column_ids", "coverage_sha256", b"coverage_sha256", "delete_files", b"delete_files", "files_total", b"files_total", "groups", b"groups", "plan_id", b"plan_id", "policy", b"policy", "reused_files", b"reused_files", "schema_json", b"schema_json", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "column_ids", b"column_ids", "coverage_sha256", b"coverage_sha256", "delete_files", b"delete_files", "files_total", b"files_total", "groups", b"groups", "plan_id", b"plan_id", "policy", b"policy", "reused_files", b"reused_files", "schema_json", b"schema_json", "snapshot_id", b"snapshot_id", "table_id", b"table_id", "upstream_ndv", b"upstream_ndv"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SnapshotPlan: _TypeAlias = SnapshotPlan  # noqa: Y015
+
+@_typing.final
+class UpstreamNdv(_message.Message):
+    """How many distinct values a column has, as the upstream says."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COLUMN_ID_FIELD_NUMBER: _builtins.int
+    LOGICAL_TYPE_FIELD_NUMBER: _builtins.int
+    NDV_FIELD_NUMBER: _builtins.int
+    column_id: _builtins.int
+    @_builtins.property
+    def logical_type(self) -> _types_pb2.LogicalType: ...
+    @_builtins.property
+    def ndv(self) -> _stats_pb2.Ndv: ...
+    def __init__(
+        self,
+        *,
+        column_id: _builtins.int = ...,
+        logical_type: _types_pb2.LogicalType | None = ...,
+        ndv: _stats_pb2.Ndv | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["logical_type", b"logical_type", "ndv", b"ndv"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_id", b"column_id", "logical_type", b"logical_type", "ndv", b"ndv"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpstreamNdv: _TypeAlias = UpstreamNdv  # noqa: Y015
 
 @_typing.final
 class FileExecutionResult(_message.Message):
