@@ -104,12 +104,13 @@ def _runs(paths: pa.Array, positions: pa.Array) -> list[PositionRun]:
     codes, numbers = codes[is_first], numbers[is_first]
     ends = np.flatnonzero(np.diff(codes)) + 1
     found = [part for part in np.split(numbers, ends) if len(part)]
-    of_each = names.take(pa.array(codes[np.concatenate([[0], ends])] if found else [], pa.int64()))
-    return [PositionRun(*run) for run in zip(of_each.to_pylist(), found, strict=True)]
+    firsts = codes[np.concatenate([[0], ends])] if found else codes
+    of_each = names.take(pa.array(firsts)).cast(pa.large_string()).to_pylist()
+    return [PositionRun(*run) for run in zip(of_each, found, strict=True)]
 
 
 def _coded(paths: pa.Array) -> tuple[Numbers, pa.Array]:
     """Paths as numbers, and what each number means."""
     if not kinds.is_dictionary(paths.type):
         paths = paths.cast(pa.large_string()).dictionary_encode()
-    return paths.indices.to_numpy(), paths.dictionary.cast(pa.large_string())
+    return paths.indices.to_numpy(), paths.dictionary

@@ -49,7 +49,8 @@ class FileGroupCapture(Protocol):
     ) -> Iterator[FileGroupResultChunk]:
         """Per planned file exactly one result, with what was learnt of it, in pieces of any size.
 
-        A file that can't be read is a failed result, not an error. Errors mean that none can.
+        Delete files have results of their own. A file that can't be read is a failed result, not an
+        error. Errors mean that none can.
         """
 
 

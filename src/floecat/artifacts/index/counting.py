@@ -25,7 +25,6 @@ _MOST_ROWS: Final = 1 << 32
 """No data file has so many rows. What is left of one that says so stays unknown."""
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
-Bits = np.ndarray[Any, np.dtype[np.bool_]]
 Runs = np.ndarray[Any, np.dtype[np.void]]
 
 _TOLD: Final = ["path", "first", "last", "count"]
@@ -155,10 +154,8 @@ class _Gathered:
         runs = np.zeros(self.rows, _RUN)
         for name in ("first", "last", "count"):
             runs[name] = table.column(name).to_numpy()
-        for name, values in zip(
-            ("delete_file", "batch"), zip(*self.origins, strict=True), strict=True
-        ):
-            runs[name] = np.repeat(values, sizes)
+        runs["delete_file"] = np.repeat([delete_file for delete_file, _ in self.origins], sizes)
+        runs["batch"] = np.repeat([batch for _, batch in self.origins], sizes)
         runs["row"] = places_within(sizes)
         return runs
 
