@@ -21,7 +21,9 @@ def of_columns(run: JobTask, columns: Iterable[ColumnId]) -> list[Sighting]:
     """Whether a table has the columns that a run names."""
     if run.mode == messages.METADATA_ONLY or not run.named_columns:
         return []
-    present = [column for column in columns if not column.dropped]
+    # Columns that were dropped are in older snapshots still.
+    current = run.scope.snapshots.WhichOneof("which") in (None, "current")
+    present = [column for column in columns if not (current and column.dropped)]
     ids = {f"#{column.column_id}" for column in present}
     names = {".".join(c.path[:depth]) for c in present for depth in range(1, len(c.path) + 1)}
     return [

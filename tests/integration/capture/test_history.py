@@ -125,6 +125,24 @@ def test_a_delta_history_after_the_fact(tmp_path: Path) -> None:
         assert_told_apart(followed)
 
 
+def test_a_run_may_name_a_column_that_only_older_snapshots_have(tmp_path: Path) -> None:
+    lake = DeltaLake(tmp_path)
+    for rows in VERSIONS[:2]:
+        lake.overwrite("sales.orders", rows)
+    with following(lake, tmp_path) as followed:
+        scope = messages.CaptureScope(connector_id=followed.connector.resource_id, columns=["x"])
+        for selection, degraded in ((ALL, False), (messages.SnapshotSelection(current=True), True)):
+            scope.snapshots.CopyFrom(selection)
+            request = messages.CaptureNowRequest(
+                scope=scope, mode=messages.METADATA_AND_CAPTURE, full_rescan=True
+            )
+            request.max_wait.seconds = 25
+            answer = followed.clients.reconcile.CaptureNow(request)
+            assert answer.finished
+            assert answer.job.degraded == degraded, answer.job
+        assert followed.columns(0).keys() == {"x"}
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_an_iceberg_history(at_once: bool, tmp_path: Path) -> None:
     lake = Lake(tmp_path)
