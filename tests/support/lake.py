@@ -117,14 +117,14 @@ def working(service: Floecat, folder: Path, **settings: str) -> Iterator[Worker]
 
 
 def create_connector(
-    clients: floecat.GrpcClients, lake: Lake | DeltaLake
+    clients: floecat.GrpcClients, lake: Lake | DeltaLake, name: str = "lake"
 ) -> connector_pb2.Connector:
-    """The connector `lake`, into the catalog `lake`."""
+    """A connector into the catalog of the same name."""
     spec = connector_pb2.ConnectorSpec(
-        display_name="lake",
+        display_name=name,
         kind_name="delta-filesystem" if isinstance(lake, DeltaLake) else "iceberg-sql",
         uri=lake.uri,
-        destination=connector_pb2.DestinationTarget(catalog_display_name="lake"),
+        destination=connector_pb2.DestinationTarget(catalog_display_name=name),
     )
     return clients.connectors.CreateConnector(
         connector_pb2.CreateConnectorRequest(spec=spec)
