@@ -111,10 +111,10 @@ def read_sidecar(content: bytes | memoryview) -> pa.Table:
     return table
 
 
-def rows_without(
+def rows_of(
     content: bytes | memoryview, identity: FileIdentity, column_ids: Collection[int]
 ) -> pa.Table:
-    """The rows of a source file's sidecar, but not those of some columns."""
+    """The rows that a source file's sidecar has of some columns."""
     table = read_sidecar(content)
     about = table.schema.metadata
     if any(about.get(key.encode()) != value.encode() for key, value in _source(identity).items()):
@@ -123,8 +123,7 @@ def rows_without(
         rows = table.select(SCHEMA.names).cast(SCHEMA)
     except (KeyError, ValueError) as error:
         raise DataLossError(f"this isn't laid out as a sidecar: {error}") from error
-    chosen = pc.is_in(rows.column("column_id"), pa.array(column_ids, pa.int32()))
-    return rows.filter(pc.invert(chosen))
+    return rows.filter(pc.is_in(rows.column("column_id"), pa.array(column_ids, pa.int32())))
 
 
 def _source(identity: FileIdentity) -> dict[str, str]:

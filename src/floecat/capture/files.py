@@ -24,6 +24,7 @@ from floecat.capture.leaves import FileLeaf
 from floecat.capture.opening import opened_source
 from floecat.capture.pages import PageRows
 from floecat.capture.parquet.reading import ParquetSource
+from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.emitter import StatsProtoEmitter
 from floecat.connectors.spi.ndv import FilteringNdvProvider, NdvProvider
@@ -50,9 +51,17 @@ class CapturedFile:
     bytes_read: int = 0
 
 
-def capture_file(access: FileAccess, planned: PlannedFile, policy: FilePolicy) -> CapturedFile:
-    """Read a file. Raises `CaptureFailure`, which says why it can't be read."""
-    with opened_source(access, planned) as source:
+def capture_file(
+    access: FileAccess,
+    planned: PlannedFile,
+    policy: FilePolicy,
+    schemas: KnownSchemas | None = None,
+) -> CapturedFile:
+    """Read a file. Raises `CaptureFailure`, which says why it can't be read.
+
+    `schemas` are those of other files of the same table, which may be the same.
+    """
+    with opened_source(access, planned, schemas) as source:
         return _Capture(source, planned, policy).run()
 
 

@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
 from floecat.capture.failures import CaptureFailure, reasons
 from floecat.capture.parquet.reading import ParquetSource
+from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.connectors.spi.access import FileAccess
 
 
 @contextmanager
-def opened_source(access: FileAccess, planned: PlannedFile) -> Iterator[ParquetSource]:
+def opened_source(
+    access: FileAccess, planned: PlannedFile, schemas: KnownSchemas | None = None
+) -> Iterator[ParquetSource]:
     """Open a file. What goes wrong with its bytes, also later, is a `CaptureFailure`."""
     identity = planned.identity
     with reasons(identity.file_path), access.open(identity.file_path) as file:
@@ -20,4 +23,4 @@ def opened_source(access: FileAccess, planned: PlannedFile) -> Iterator[ParquetS
                 f"it has {size} bytes, and {identity.size_bytes} were planned: "
                 "it isn't the file any more that it was"
             )
-        yield ParquetSource(file, size)
+        yield ParquetSource(file, size, schemas)

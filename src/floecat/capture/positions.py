@@ -1,6 +1,7 @@
 """PositionDeletes: which rows of which data files a file takes away. No Spark in here."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -55,8 +56,9 @@ class PositionDeletes:
             paths, positions = _column(source, _FILE_PATH), _column(source, _POSITION)
             _require_type(paths, _FILE_PATH, is_right=_is_text(paths.arrow_type))
             _require_type(positions, _POSITION, is_right=kinds.is_integer(positions.arrow_type))
+            by_dictionary = [paths] if _has_only_dictionaries(source, paths) else []
             for batch in source.side_by_side(
-                (paths, positions), _BATCH_ROWS, as_dictionary=[paths]
+                (paths, positions), _BATCH_ROWS, as_dictionary=by_dictionary
             ):
                 self.rows += len(batch[1])
                 yield _runs(*batch)
@@ -68,10 +70,18 @@ class PositionDeletes:
 
 
 def _column(source: ParquetSource, wanted: WantedColumn) -> FileLeaf:
-    found = source.schema.leaves.find(wanted)
+    leaves = source.schema.leaves
+    # Some writers have ids for the rows that were deleted, and none for these two.
+    found = leaves.find(wanted) or leaves.find(replace(wanted, field_id=None))
     if found is None or found.nested or found.repeated:
         raise CaptureFailure(f"it has no column {wanted.name}, as files of position deletes have")
     return found
+
+
+def _has_only_dictionaries(source: ParquetSource, leaf: FileLeaf) -> bool:
+    """Other encodings can't always be read as dictionaries."""
+    groups = source.footer.row_groups
+    return all(group[leaf.number].only_dictionary for group in groups)
 
 
 def _require_type(leaf: FileLeaf, wanted: WantedColumn, *, is_right: bool) -> None:

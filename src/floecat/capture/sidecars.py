@@ -9,7 +9,7 @@ from ai.floedb.floecat.catalog.index_pb2 import (
 )
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
 from floecat.artifacts.payloads import blob_ref, reference
-from floecat.artifacts.sidecars import FORMAT, FORMAT_VERSION, rows_without, write_sidecar
+from floecat.artifacts.sidecars import FORMAT, FORMAT_VERSION, rows_of, write_sidecar
 from floecat.capture.files import CapturedFile
 from floecat.clock import utc_now
 from floecat.errors import DataLossError, InvalidArgumentError, NotFoundError
@@ -41,7 +41,8 @@ def _kept(blobs: BlobStore, planned: PlannedFile, found: IndexArtifactCoverage) 
         return None
     try:
         content = blobs.read(blob_ref(planned.sidecar.artifact))
-        return rows_without(content, planned.identity, found.column_ids)
+        wanted = set(planned.sidecar.coverage.column_ids) - set(found.column_ids)
+        return rows_of(content, planned.identity, sorted(wanted))
     except (DataLossError, NotFoundError, InvalidArgumentError):
         # Nobody could read these pages before, either. They only help to skip data, and failing
         # would leave the file without what was learnt now, this time and every time after it.

@@ -31,6 +31,7 @@ from floecat.artifacts.segments import write_columns
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
+from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.capture.positions import PositionDeletes
 from floecat.capture.sidecars import write_pages
 from floecat.connectors.spi.access import FileAccess
@@ -90,6 +91,7 @@ class _Run:
         self._shapes: dict[bytes, int] = {}
         self._numbered: dict[int, tuple[CoverageShape, int]] = {}
         self._rows: list[dict[int, ColumnRow]] = []
+        self._schemas = KnownSchemas()
 
     def run(self) -> TaskResult:
         deletes: list[PlannedFile] = []
@@ -98,7 +100,9 @@ class _Run:
                 deletes.append(planned)
                 continue
             try:
-                captured = capture_file(self._context.access, planned, self._context.policy)
+                captured = capture_file(
+                    self._context.access, planned, self._context.policy, self._schemas
+                )
             except CaptureFailure as failure:
                 self._result.results.append(self._failed(planned, failure))
             else:

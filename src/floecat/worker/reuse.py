@@ -1,10 +1,11 @@
 """What of a file still has to be read, given what earlier captures learnt of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
 from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
+from ai.floedb.floecat.types.types_pb2 import LogicalType
 from floecat.artifacts.index.covered import Covered, CoveredFiles
 from floecat.artifacts.opened import OpenedSegments
 from floecat.capture.columns import FilePolicy, WantedColumn
@@ -13,7 +14,15 @@ from floecat.capture.columns import FilePolicy, WantedColumn
 class Reuse:
     """Plans files with what is known of them: all, nothing, or some columns are to be read."""
 
-    def __init__(self, covered: CoveredFiles, opened: OpenedSegments, policy: FilePolicy) -> None:
+    def __init__(
+        self,
+        covered: CoveredFiles,
+        opened: OpenedSegments,
+        policy: FilePolicy,
+        types: Mapping[int, LogicalType],
+    ) -> None:
+        """`types` are those that the snapshot's columns have, wanted or not."""
+        self._types = types
         self._covered = covered
         self._opened = opened
         self._wanted = policy.columns
@@ -40,9 +49,15 @@ class Reuse:
     def _add_sidecar(self, planned: PlannedFile, found: Covered) -> None:
         """Readers find one sidecar of a file: the next takes over what it doesn't replace."""
         known = self._opened.sidecar(self._covered.uses(found))
-        if known is not None and not set(known.coverage.column_ids) <= set(planned.column_ids):
+        if known is None:
+            return
+        # Bounds are written in the column's type: of one that was widened since they mean another.
+        stale = {number for number, kind in _indexed(found) if kind != self._types.get(number)}
+        kept = set(known.coverage.column_ids) - stale - set(planned.column_ids)
+        if kept:
             planned.sidecar.artifact.CopyFrom(known.artifact)
             planned.sidecar.coverage.CopyFrom(known.coverage)
+            planned.sidecar.coverage.column_ids[:] = sorted(kept)
 
     def _keys(self, found: Covered) -> tuple[int, ...]:
         for shape in found.shapes:
@@ -67,6 +82,17 @@ class Reuse:
         if not shape.HasField("sampling"):
             return True
         return self._sampling is not None and shape.sampling == self._sampling
+
+
+def _indexed(found: Covered) -> Iterable[tuple[int, LogicalType]]:
+    """The columns that page bounds were written of, each in the type that it last had."""
+    types = {
+        column.column_id: column.logical_type
+        for shape in found.shapes
+        for column in shape.columns
+        if column.page_index
+    }
+    return types.items()
 
 
 def _has(wanted: WantedColumn, columns: Mapping[int, ColumnCoverage]) -> bool:

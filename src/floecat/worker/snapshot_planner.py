@@ -92,8 +92,15 @@ class RemoteSnapshotPlanningReconcileExecutor:
         scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
         policy = file_policy(given.capture_policy, scope.selected(bundle.columns))
         index = ScanIndexFile.open(self._blobs, given.covered_index)
-        reuse = Reuse(CoveredFiles(index), OpenedSegments(self._blobs), policy)
+        types = {c.column_id: to_message(c.column.logical_type) for c in _columns(given, bundle)}
+        reuse = Reuse(CoveredFiles(index), OpenedSegments(self._blobs), policy, types)
         return _Known(reuse, CoveredDeletes(index))
+
+
+def _columns(given: GetLeasedPlanSnapshotInputResponse, bundle: ScanBundle) -> list[NumberedColumn]:
+    """The columns of the snapshot's own schema: others that files still have are gone."""
+    numbers = {tuple(column.path): column.column_id for column in given.column_ids}
+    return ColumnScope((), numbers).selected(bundle.columns)
 
 
 def _said(listed: "_Listed", groups: int) -> str:
@@ -218,13 +225,8 @@ class SnapshotPlanMessages:
         for group in grouped(to_read, self._listed.sums, self._limits):
             yield PlanSnapshotChunk(groups=[group])
 
-    def _columns(self) -> list[NumberedColumn]:
-        """The columns of the snapshot's own schema: others that files still have are gone."""
-        numbers = {tuple(column.path): column.column_id for column in self._given.column_ids}
-        return ColumnScope((), numbers).selected(self._bundle.columns)
-
     def _header(self) -> SnapshotPlan:
-        columns = self._columns()
+        columns = _columns(self._given, self._bundle)
         return SnapshotPlan(
             plan_id=self.plan_id,
             table_id=self._given.table_id,

@@ -139,6 +139,21 @@ def test_columns_are_found_by_id_and_else_by_name(tmp_path: Path) -> None:
     assert read(written(tmp_path, with_rows)) == {A: [[1]]}
 
 
+def test_ids_of_deleted_rows_are_no_ids_of_the_columns(tmp_path: Path) -> None:
+    plain = deletes([(A, 1)], field("file_path", pa.string()), field("pos", pa.int64()))
+    row = pa.struct([field("id", pa.int64(), 1)])
+    rows = plain.append_column(pa.field("row", row), pa.array([{"id": 7}], row))
+    assert read(written(tmp_path, rows)) == {A: [[1]]}
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_paths_of_every_encoding(tmp_path: Path, encoding: str) -> None:
+    encodings = {"file_path": encoding, "pos": "PLAIN"}
+    table = deletes([(A, 3), (A, 1)])
+    path = written(tmp_path, table, use_dictionary=False, column_encoding=encodings)
+    assert read(path) == {A: [[1, 3]]}
+
+
 def test_a_file_without_rows_names_nothing(tmp_path: Path) -> None:
     assert read(written(tmp_path, deletes([]))) == {}
 

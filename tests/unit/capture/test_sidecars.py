@@ -59,6 +59,18 @@ def test_columns_that_are_read_later_join_the_others(blobs: MemoryBlobStore, fil
     assert rows(blobs, joined).equals(rows(blobs, everything), check_metadata=True)
 
 
+def test_only_columns_that_the_plan_names_are_taken_over(
+    blobs: MemoryBlobStore, file: Path
+) -> None:
+    some = write(blobs, planned(file, column_ids=[1, 3]), "some")
+    later = planned(file, column_ids=[2])
+    later.sidecar.CopyFrom(some)
+    later.sidecar.coverage.column_ids[:] = [3]  # 1 has another type by now
+    joined = write(blobs, later, "joined")
+    assert list(joined.coverage.column_ids) == [2, 3]
+    assert set(rows(blobs, joined).column("column_id").to_pylist()) == {2, 3}
+
+
 @pytest.mark.parametrize("damage", ["gone", "torn", "of another file", "elsewhere"])
 def test_an_older_one_that_cant_be_used_is_left_out(
     damage: str, blobs: MemoryBlobStore, file: Path

@@ -23,7 +23,14 @@ _SIGNED: Final = frozenset({0, 1, 2, 4, 5})
 """BOOLEAN, INT32, INT64, FLOAT and DOUBLE: their oldest statistics were right."""
 _METADATA: Final[Wanted] = {1: None, 5: None, 6: None, 7: None, 12: None, 13: None}
 _CHUNK: Final[Wanted] = {3: _METADATA, 4: None, 5: None, 6: None, 7: None}
-_WANTED: Final[Wanted] = {2: RAW, 4: {1: _CHUNK, 3: None}, 5: None, 7: None}
+_WANTED: Final[Wanted] = {
+    1: None,
+    2: RAW,
+    3: None,
+    4: {1: _CHUNK, 3: None},
+    5: None,
+    7: None,
+}
 _ARROW_SCHEMA: Final = b"ARROW:schema"
 
 
@@ -76,6 +83,7 @@ def parse_footer(content: bytes) -> Footer:
     """What the footer says. Raises `MalformedThriftError`."""
     metadata = read_struct(content, _WANTED)
     try:
+        _natural(metadata[1]), _natural(metadata[3])  # required, though nothing here needs them
         groups = list(_groups(metadata))
         ordered = bool(metadata.get(7))
         stated = [[_stated(chunk, ordered=ordered) for chunk in chunks] for chunks, _ in groups]
@@ -100,8 +108,9 @@ def _groups(metadata: Struct) -> Iterator[tuple[Sequence[Struct], int]]:
 def _schema(metadata: Struct) -> bytes:
     """The schema as written, and what Arrow's own writers add to say what it was before."""
     pairs = metadata.get(5, ())
-    added = b"".join(pair.get(2, b"") for pair in pairs if pair.get(1) == _ARROW_SCHEMA)
-    return bytes(metadata[2]) + b"\0" + added
+    added = [pair.get(2, b"") for pair in pairs if pair.get(1) == _ARROW_SCHEMA]
+    written: bytes = metadata[2]
+    return b"\0".join([written, *added])
 
 
 def _stated(chunk: Struct, *, ordered: bool) -> LeafFooter:

@@ -56,8 +56,8 @@ def parse_bounds(content: bytes) -> PageBounds:
     try:
         bounds = PageBounds(
             null_pages=[bool(flag) for flag in read[1]],
-            minimums=[bytes(bound) for bound in read[2]],
-            maximums=[bytes(bound) for bound in read[3]],
+            minimums=[_binary(bound) for bound in read[2]],
+            maximums=[_binary(bound) for bound in read[3]],
             boundary_order=_natural(read.get(4, 0)),
             null_counts=_naturals(read.get(5)),
             nan_counts=_naturals(read.get(8)),
@@ -68,6 +68,12 @@ def parse_bounds(content: bytes) -> PageBounds:
     if any(part is not None and len(part) != len(bounds) for part in lists):
         raise MalformedThriftError("the lists of a column index aren't of one length")
     return bounds
+
+
+def _binary(value: object) -> bytes:
+    if not isinstance(value, bytes):
+        raise MalformedThriftError(f"{value!r} is no bound")
+    return value
 
 
 def _natural(value: object) -> int:

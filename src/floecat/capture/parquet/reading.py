@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from floecat.capture.leaves import FileLeaf, leaf_values
 from floecat.capture.parquet.footers import Span, parse_footer, read_footer
-from floecat.capture.parquet.schemas import schema_of
+from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.capture.parquet.thrift import MalformedThriftError
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
@@ -23,13 +23,14 @@ _BUFFER: Final = 4 * 1024 * 1024
 class ParquetSource:
     """A file whose footer has been read. Memory is that of a batch, however large the file is."""
 
-    def __init__(self, file: pa.NativeFile, size: int) -> None:
+    def __init__(self, file: pa.NativeFile, size: int, schemas: KnownSchemas | None = None) -> None:
         self._file = file
         content = read_footer(file, size)
         self.bytes_read = len(content)
         self.footer = parse_footer(content)
         self.statistics = self.footer.statistics
-        self.schema = schema_of(self.footer.schema, lambda: self._plain)
+        known = KnownSchemas() if schemas is None else schemas
+        self.schema = known.of(self.footer.schema, lambda: self._plain)
         width = len(self.schema.stored)
         if any(len(group) != width for group in self.footer.row_groups):
             raise MalformedThriftError("its row groups don't have the columns of its schema")

@@ -43,15 +43,22 @@ class FileSchema:
         return cls(FileLeaves(file.schema_arrow), tuple(stored))
 
 
-_known: dict[bytes, FileSchema] = {}
+class KnownSchemas:
+    """Schemas by the bytes they were written as.
 
+    Those are read here and understood by pyarrow. Should a file ever manage to mean something else
+    to each, it deceives those who share this; so no two tables do.
+    """
 
-def schema_of(written: bytes, opened: Callable[[], pq.ParquetFile]) -> FileSchema:
-    """The schema that some bytes of a footer stand for. The file is opened if they are new."""
-    found = _known.get(written)
-    if found is None:
-        found = FileSchema.of(opened())
-        if len(_known) >= _REMEMBERED:
-            _known.clear()
-        _known[written] = found
-    return found
+    def __init__(self) -> None:
+        self._known: dict[bytes, FileSchema] = {}
+
+    def of(self, written: bytes, opened: Callable[[], pq.ParquetFile]) -> FileSchema:
+        """The schema that some bytes stand for. The file is opened if they are new."""
+        found = self._known.get(written)
+        if found is None:
+            found = FileSchema.of(opened())
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[written] = found
+        return found

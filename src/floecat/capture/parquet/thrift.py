@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from floecat.errors import DataLossError
 
+_STOP: Final = 0
 _TRUE, _FALSE = 1, 2
 _BYTE: Final = 3
 _I16, _I32, _I64 = 4, 5, 6
@@ -27,7 +28,7 @@ Struct: TypeAlias = dict[int, Any]
 Wanted: TypeAlias = Mapping[int, "Wanted | None"]
 """The fields that matter, and of structs (or lists of them) which of theirs; None is all."""
 RAW: Final[Wanted] = {}
-"""Instead of a field's value, the bytes that it was written as."""
+"""Instead of a list of structures, the bytes that it was written as."""
 
 
 class MalformedThriftError(DataLossError):
@@ -55,20 +56,30 @@ def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[St
         else:
             field, at = _zigzag(data, at)
         kind = header & 0x0F
+        # Others that read the same bytes stop here, or take the last of two: they must not be able
+        # to understand something else by them.
+        if kind == _STOP or field in found:
+            raise MalformedThriftError(f"field {field} is there twice, or has no type")
         if kind <= _FALSE:  # the header of a field holds its value
             found[field] = kind == _TRUE
         elif wanted is not None and field not in wanted:
             at = _skip(data, at, kind, depth)
+        elif (inner := None if wanted is None else wanted[field]) is RAW:
+            start, at = at, _skip(data, at, kind, depth)
+            found[field] = _as_written(data, start, at, kind)
         elif _I16 <= kind <= _I64:
             found[field], at = _zigzag(data, at)
         elif kind == _BINARY:
             found[field], at = _binary(data, at)
-        elif (inner := None if wanted is None else wanted[field]) is RAW:
-            start, at = at, _skip(data, at, kind, depth)
-            found[field] = data[start:at]
         else:
             found[field], at = _value(data, at, kind, depth, inner)
     return found, at + 1
+
+
+def _as_written(data: bytes, start: int, end: int, kind: int) -> bytes:
+    if kind != _LIST or data[start] & 0x0F != _STRUCT:
+        raise MalformedThriftError("there should be a list of structures")
+    return data[start:end]
 
 
 def _value(data: bytes, at: int, kind: int, depth: int, wanted: Wanted | None) -> tuple[Any, int]:
@@ -140,6 +151,8 @@ def _skip_struct(data: bytes, at: int, depth: int) -> int:
         if header < 16:
             _, at = _zigzag(data, at)
         kind = header & 0x0F
+        if kind == _STOP:
+            raise MalformedThriftError("a field has no type")
         if kind > _FALSE:
             at = _skip(data, at, kind, depth)
     return at + 1

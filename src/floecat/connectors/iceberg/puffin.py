@@ -13,7 +13,7 @@ from floecat.connectors.iceberg.documents import find, get, objects, texts
 from floecat.connectors.iceberg.errors import MALFORMED
 from floecat.connectors.iceberg.metadata import StatisticsFile
 from floecat.connectors.iceberg.storage import SourceFiles
-from floecat.connectors.spi.errors import BrokenTableError
+from floecat.connectors.spi.errors import ConnectorError
 from floecat.connectors.spi.ndv import ColumnNdv, NdvSketch
 from floecat.errors import DataLossError
 from floecat.sketches.theta import ThetaSketch
@@ -51,7 +51,7 @@ def distinct_values(files: SourceFiles, statistics: StatisticsFile) -> dict[int,
                 if _is_theta_of(blob, statistics.snapshot_id):
                     with suppress(DataLossError):  # no sketch, or one of another seed
                         found[blob.field_ids[0]] = _column_ndv(blob, read_blob(file, blob))
-    except (*MALFORMED, BrokenTableError, FileNotFoundError, PermissionError):
+    except (*MALFORMED, ConnectorError, OSError, pa.ArrowException):
         return found
     return found
 
@@ -103,9 +103,11 @@ def _is_theta_of(blob: Blob, snapshot_id: int) -> bool:
 
 def _column_ndv(blob: Blob, sketch: bytes) -> ColumnNdv:
     theta = ThetaSketch.from_bytes(sketch)
-    stated = blob.properties.get("ndv", "")
-    estimate = float(stated) if stated.isdecimal() else theta.estimate
     low, high = theta.bounds()
+    stated = blob.properties.get("ndv", "")
+    # Rounded, it may be less than what an exact sketch has; anything else contradicts the sketch.
+    is_likely = stated.isdecimal() and low - 1 <= float(stated) <= high + 1
+    estimate = float(stated) if is_likely else theta.estimate
     approx = NdvApprox(
         estimate=estimate, lower_bound=min(low, estimate), upper_bound=max(high, estimate)
     )

@@ -1,6 +1,7 @@
 """Puffin files of other engines: their numbers with bounds, and nothing of what can't be read."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,19 @@ def test_an_estimate_lies_between_its_bounds(tmp_path: Path) -> None:
         assert (approx.lower_bound, approx.upper_bound) == pytest.approx(MANY.bounds())
 
 
-def test_a_number_that_its_sketch_contradicts_is_within_the_bounds(tmp_path: Path) -> None:
-    approx = read(tmp_path, (1, MANY.to_bytes(), {"ndv": "5"}))[1].ndv.approx
-    assert approx.lower_bound == approx.estimate == 5
-    assert approx.upper_bound > 99_000
+@pytest.mark.parametrize("stated", ["5", "0", "9" * 400, "-1", "many"])
+def test_a_number_that_its_sketch_contradicts_is_not_believed(tmp_path: Path, stated: str) -> None:
+    approx = read(tmp_path, (1, MANY.to_bytes(), {"ndv": stated}))[1].ndv.approx
+    assert approx.estimate == MANY.estimate
+    assert (approx.lower_bound, approx.upper_bound) == pytest.approx(MANY.bounds())
+
+
+def test_a_file_that_cant_be_opened_is_left_out(tmp_path: Path) -> None:
+    nobody = "s3://bucket/file.stats"
+    for path in (str(tmp_path), str(tmp_path / "gone"), nobody):
+        access = replace(access_to(tmp_path), endpoint="http://127.0.0.1:9", region="us-east-1")
+        statistics = StatisticsFile(snapshot_id=7, path=path, document={})
+        assert distinct_values(SourceFiles(access), statistics) == {}
 
 
 def test_sketches_that_cant_be_read_are_left_out(tmp_path: Path) -> None:
