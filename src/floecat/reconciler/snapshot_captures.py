@@ -114,6 +114,7 @@ class SnapshotCapture:
             self._delete_files,
             counts,
             self._plan.column_ids,
+            source_ids=self._plan.source_ids,
         )
         opened = ScanIndexFile.open(self._blobs, index)
         upstream = self._plan.upstream_ndv

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Final
 
 from ai.floedb.floecat.catalog.table_pb2 import ColumnId
+from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SnapshotPlan, UpstreamNdv
 from ai.floedb.floecat.execution.scan_pb2 import SFC_POSITION_DELETES, ScanFile
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
@@ -69,10 +70,11 @@ class RemoteSnapshotPlanningReconcileExecutor:
         with self._connectors.lent(given.connector) as connector:
             work.step("opened")
             bundle = connector.plan_snapshot_files(namespace, name, given.snapshot.snapshot_id)
-            listed = _Listed.of(bundle, work, self._known(given, bundle))
+            known = self._known(given, bundle)
+            listed = _Listed.of(bundle, work, known)
             distinct = connector.distinct_values(namespace, name, given.snapshot.snapshot_id)
         work.step("planned", files=listed.files_total, reused=listed.reused_total)
-        plan = SnapshotPlanMessages(work, given, bundle, listed, distinct)
+        plan = SnapshotPlanMessages(work, given, bundle, listed, known.index, distinct)
         success = PlanResultSummary(
             result_id=work.result_id("success", plan=plan.plan_id),
             items_total=plan.groups,
@@ -92,15 +94,22 @@ class RemoteSnapshotPlanningReconcileExecutor:
         scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
         policy = file_policy(given.capture_policy, scope.selected(bundle.columns))
         index = ScanIndexFile.open(self._blobs, given.covered_index)
+        if index.index.source_ids != _has_source_ids(bundle):
+            return _Known()  # what it knows it knows under other numbers
         types = {c.column_id: to_message(c.column.logical_type) for c in _columns(given, bundle)}
         reuse = Reuse(CoveredFiles(index), OpenedSegments(self._blobs), policy, types)
-        return _Known(reuse, CoveredDeletes(index))
+        return _Known(given.covered_index, reuse, CoveredDeletes(index))
 
 
 def _columns(given: GetLeasedPlanSnapshotInputResponse, bundle: ScanBundle) -> list[NumberedColumn]:
     """The columns of the snapshot's own schema: others that files still have are gone."""
     numbers = {tuple(column.path): column.column_id for column in given.column_ids}
     return ColumnScope((), numbers).selected(bundle.columns)
+
+
+def _has_source_ids(bundle: ScanBundle) -> bool:
+    """Whether the format numbers its columns. Some begin to when a table is upgraded."""
+    return any(column.source_id is not None for column in bundle.columns)
 
 
 def _said(listed: "_Listed", groups: int) -> str:
@@ -111,8 +120,9 @@ def _said(listed: "_Listed", groups: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What earlier captures know."""
+    """What earlier captures know, and the index that says so."""
 
+    index: BlobReference | None = None
     files: Reuse | None = None
     deletes: CoveredDeletes | None = None
 
@@ -197,12 +207,14 @@ class SnapshotPlanMessages:
         given: GetLeasedPlanSnapshotInputResponse,
         bundle: ScanBundle,
         listed: _Listed,
+        base_index: BlobReference | None,
         distinct: Mapping[int, ColumnNdv],
     ) -> None:
         self._work = work
         self._given = given
         self._bundle = bundle
         self._listed = listed
+        self._base_index = base_index
         self._distinct = distinct
         self._limits = GroupLimits(
             max_files=given.max_files_per_group, max_bytes=given.max_bytes_per_group
@@ -236,8 +248,9 @@ class SnapshotPlanMessages:
             column_ids=[ColumnId(path=c.column.path, column_id=c.column_id) for c in columns],
             files_total=self._listed.files_total,
             coverage_sha256=self._listed.coverage_sha256,
-            base_index=self._given.covered_index if self._given.covered_index.uri else None,
+            base_index=self._base_index,
             upstream_ndv=filter(None, map(self._upstream_ndv, columns)),
+            source_ids=_has_source_ids(self._bundle),
         )
 
     def _upstream_ndv(self, column: NumberedColumn) -> UpstreamNdv | None:

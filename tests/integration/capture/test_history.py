@@ -1,8 +1,11 @@
 """Snapshots are captured with the columns that they had, whatever became of these since."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -161,3 +164,46 @@ def test_an_iceberg_history(at_once: bool, tmp_path: Path) -> None:
         first, last = (followed.columns(s.snapshot_id) for s in table.snapshots())
         assert first == {"id": (1, "1", "2"), "x": (2, "10", "20")}
         assert last == {"id": (1, "1", "5"), "x": (3, "70", "80")}
+
+
+def test_a_delta_table_that_begins_to_number_its_columns(tmp_path: Path) -> None:
+    """Its numbers are others than ours: what was known under ours is of other columns."""
+    lake = DeltaLake(tmp_path)
+    inner = pa.array([{"x": 1, "y": 10}, {"x": 2, "y": 20}])
+    lake.overwrite("sales.orders", pa.table({"s": inner, "t": [100, 200]}))
+    with following(lake, tmp_path) as followed:
+        followed.capture()
+        bounds = {name: found[1:] for name, found in followed.columns(0).items()}
+        assert bounds == {"s.x": ("1", "2"), "s.y": ("10", "20"), "t": ("100", "200")}
+        _map_columns(lake.folder / "sales" / "orders" / "_delta_log")
+        followed.capture()
+        assert {name: found[1:] for name, found in followed.columns(1).items()} == bounds
+        assert [found[0] for found in followed.columns(1).values()] == [2, 3, 4]
+
+
+def _map_columns(log: Path) -> None:
+    """What an upgrade to column mapping by name commits: structs are numbered too."""
+    actions = [json.loads(line) for line in (log / f"{0:020}.json").read_text().splitlines()]
+    metadata = next(action["metaData"] for action in actions if "metaData" in action)
+    schema = json.loads(metadata["schemaString"])
+    numbers = count(1)
+    for field in schema["fields"]:
+        _number(field, numbers)
+    metadata["schemaString"] = json.dumps(schema)
+    metadata["configuration"] = {
+        "delta.columnMapping.mode": "name",
+        "delta.columnMapping.maxColumnId": str(next(numbers) - 1),
+    }
+    protocol = {"minReaderVersion": 2, "minWriterVersion": 5}
+    lines = [json.dumps({"protocol": protocol}), json.dumps({"metaData": metadata})]
+    (log / f"{1:020}.json").write_text("\n".join(lines))
+
+
+def _number(field: dict[str, Any], numbers: Iterator[int]) -> None:
+    field["metadata"] = {
+        "delta.columnMapping.id": next(numbers),
+        "delta.columnMapping.physicalName": field["name"],
+    }
+    if isinstance(field["type"], dict):
+        for inner in field["type"]["fields"]:
+            _number(inner, numbers)

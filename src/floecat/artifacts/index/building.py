@@ -104,6 +104,8 @@ class ScanIndexBuilder:
         delete_files: Sequence[ScanFile],
         counts: PositionCounts | None = None,
         columns: Sequence[ColumnId] = (),
+        *,
+        source_ids: bool = False,
     ) -> BlobReference:
         """Write what is left, and the manifest. `counts` know the positions of delete files."""
         again = self._to_rewrite()
@@ -119,6 +121,7 @@ class ScanIndexBuilder:
             files=sum(placed.part.live_rows for placed in self._placed),
             delete_files_total=len(delete_files),
             columns=columns,
+            source_ids=source_ids,
         )
         if delete_files:
             contents = (file.SerializeToString(deterministic=True) for file in delete_files)

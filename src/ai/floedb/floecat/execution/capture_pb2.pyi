@@ -338,6 +338,7 @@ class SnapshotPlan(_message.Message):
     COVERAGE_SHA256_FIELD_NUMBER: _builtins.int
     BASE_INDEX_FIELD_NUMBER: _builtins.int
     UPSTREAM_NDV_FIELD_NUMBER: _builtins.int
+    SOURCE_IDS_FIELD_NUMBER: _builtins.int
     plan_id: _builtins.str
     snapshot_id: _builtins.int
     schema_json: _builtins.str
@@ -345,6 +346,8 @@ class SnapshotPlan(_message.Message):
     files_total: _builtins.int
     coverage_sha256: _builtins.str
     """SHA-256 over the sorted identities of every planned file: what finalization has to find covered."""
+    source_ids: _builtins.bool
+    """Column ids are the format's own; else the catalog gave them."""
     @_builtins.property
     def table_id(self) -> _common_pb2.ResourceId: ...
     @_builtins.property
@@ -383,10 +386,11 @@ class SnapshotPlan(_message.Message):
         coverage_sha256: _builtins.str = ...,
         base_index: _common_pb2.BlobReference | None = ...,
         upstream_ndv: _abc.Iterable[Global___UpstreamNdv] | None = ...,
+        source_ids: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "policy", b"policy", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "column_ids", b"column_ids", "coverage_sha256", b"coverage_sha256", "delete_files", b"delete_files", "files_total", b"files_total", "groups", b"groups", "plan_id", b"plan_id", "policy", b"policy", "reused_files", b"reused_files", "schema_json", b"schema_json", "snapshot_id", b"snapshot_id", "table_id", b"table_id", "upstream_ndv", b"upstream_ndv"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_index", b"base_index", "column_ids", b"column_ids", "coverage_sha256", b"coverage_sha256", "delete_files", b"delete_files", "files_total", b"files_total", "groups", b"groups", "plan_id", b"plan_id", "policy", b"policy", "reused_files", b"reused_files", "schema_json", b"schema_json", "snapshot_id", b"snapshot_id", "source_ids", b"source_ids", "table_id", b"table_id", "upstream_ndv", b"upstream_ndv"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -503,10 +503,15 @@ class ScanIndex(_message.Message):
     DELETE_SEGMENTS_FIELD_NUMBER: _builtins.int
     KNOWN_DELETES_FIELD_NUMBER: _builtins.int
     COLUMNS_FIELD_NUMBER: _builtins.int
+    SOURCE_IDS_FIELD_NUMBER: _builtins.int
     format_version: _builtins.int
     snapshot_id: _builtins.int
     files: _builtins.int
     delete_files_total: _builtins.int
+    source_ids: _builtins.bool
+    """Column ids are the format's own; else the catalog gave them. An index of the other sort is of no use:
+    its numbers mean other columns.
+    """
     @_builtins.property
     def table_id(self) -> _common_pb2.ResourceId: ...
     @_builtins.property
@@ -547,10 +552,11 @@ class ScanIndex(_message.Message):
         delete_segments: _abc.Iterable[Global___HeldSegment] | None = ...,
         known_deletes: _common_pb2.BlobReference | None = ...,
         columns: _abc.Iterable[_table_pb2.ColumnId] | None = ...,
+        source_ids: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "deletes", b"deletes", "known_deletes", b"known_deletes", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "delete_segments", b"delete_segments", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "known_deletes", b"known_deletes", "parts", b"parts", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "delete_files_total", b"delete_files_total", "delete_segments", b"delete_segments", "deletes", b"deletes", "files", b"files", "format_version", b"format_version", "known_deletes", b"known_deletes", "parts", b"parts", "snapshot_id", b"snapshot_id", "source_ids", b"source_ids", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
