@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from floecat.artifacts.columns import ColumnRow
 from floecat.capture.columns import WantedColumn
-from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
+from floecat.capture.learning.cutting import CUT_FROM, LONGEST, cut_high, cut_low
 from floecat.capture.learning.numbers import NumberForm, number_form
 from floecat.capture.leaves import FileLeaf
 from floecat.capture.parquet.physical import Physical
@@ -18,9 +18,6 @@ from floecat.connectors.spi.parquet import LeafFooter
 from floecat.types.bounds import Bound, lower_bound, upper_bound
 from floecat.types.errors import InvalidValueError
 from floecat.types.kinds import Kind
-
-_CUT_FROM: Final = 32
-"""No writer cuts texts of fewer bytes off, so bounds that are shorter are values."""
 
 
 @dataclass(frozen=True)
@@ -110,5 +107,5 @@ class StatedColumn:
         flags = {chunk.min_exact if smaller else chunk.max_exact for chunk in chunks}
         if None in flags:
             flags.discard(None)
-            flags.add(isinstance(bound, bytes) and len(bound) < _CUT_FROM)
+            flags.add(isinstance(bound, bytes) and len(bound) < CUT_FROM)
         return False not in flags

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from floecat.artifacts.sidecars import PageRow
 from floecat.capture.bounding import StatedColumn
-from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
+from floecat.capture.learning.cutting import CUT_FROM, LONGEST, cut_high, cut_low
 from floecat.capture.parquet.footers import ChunkDetails
 from floecat.capture.parquet.pages import PageBounds, PageLocations, parse_bounds, parse_locations
 from floecat.capture.parquet.thrift import MalformedThriftError
@@ -15,7 +15,6 @@ from floecat.types.kinds import Kind
 _NANOS: Final = {"ms": 1_000_000, "us": 1_000, "ns": 1}
 _MICRO: Final = 1_000
 _LONG: Final = 1 << 63
-_CUT_FROM: Final = 32
 
 
 @dataclass(slots=True)
@@ -143,4 +142,4 @@ _Fields = dict[str, Any]
 
 def _is_whole(bound: Any) -> bool:
     """Whether a page's bound is a value: texts may have been cut off, and indexes don't say."""
-    return not isinstance(bound, bytes) or len(bound) < _CUT_FROM
+    return not isinstance(bound, bytes) or len(bound) < CUT_FROM

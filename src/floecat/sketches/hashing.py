@@ -26,7 +26,7 @@ def hash_integers(values: Integers, width: int) -> Words:
     words = values.view(np.uint64)
     if width < 8:
         words = words & np.uint64((1 << 8 * width) - 1)
-    return hash_words(words, None, width) >> _SIGN
+    return hash_words(words, width) >> _SIGN
 
 
 def hash_decimals(unscaled: Integers) -> Words:
@@ -37,7 +37,7 @@ def hash_decimals(unscaled: Integers) -> Words:
         lengths = _byte_lengths(unscaled[piece])
         # Big-endian bytes, read as the little-endian word that the hash takes.
         words = unscaled[piece].view(np.uint64).byteswap() >> (_WORD_BITS - lengths * _BYTE_BITS)
-        hashes[piece] = hash_words(words, None, lengths)
+        hashes[piece] = hash_words(words, lengths)
     return hashes >> _SIGN
 
 
@@ -47,7 +47,7 @@ def hash_floats(values: "NDArray[np.float32] | NDArray[np.float64]") -> Words:
     floats = values + values.dtype.type(0)  # -0.0 becomes 0.0
     floats[np.isnan(floats)] = np.nan
     words = floats.view(np.uint64 if width == 8 else np.uint32).astype(np.uint64, copy=False)
-    return hash_words(words, None, width) >> _SIGN
+    return hash_words(words, width) >> _SIGN
 
 
 def hash_bytes(values: pl.Series) -> Words:

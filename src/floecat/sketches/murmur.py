@@ -11,47 +11,35 @@ from numpy.typing import NDArray
 SEED: Final = 9001
 CHUNK: Final = 64 * 1024
 """Values hashed at a time: what fits the cache is several times as fast."""
-_BLOCK: Final = 16
+_WORD: Final = 8
 
 _C1: Final = np.uint64(0x87C37B91114253D5)
 _C2: Final = np.uint64(0x4CF5AD432745937F)
-_FIVE: Final = np.uint64(5)
-_N1: Final = np.uint64(0x52DCE729)
-_N2: Final = np.uint64(0x38495AB5)
 _F1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _F2: Final = np.uint64(0xC4CEB9FE1A85EC53)
 
 Words = NDArray[np.uint64]
 
 
-def hash_words(first: Words, second: Words | None, length: int | Words) -> Words:
-    """Hashes of values of up to sixteen bytes, given as little-endian words.
+def hash_words(words: Words, length: int | Words) -> Words:
+    """Hashes of values of up to eight bytes, given as little-endian words.
 
-    `length` is that of all values; or of each of them, if none has more than eight bytes.
+    `length` is that of all values, or of each of them.
     """
-    if isinstance(length, int) and not 0 < length <= _BLOCK:
+    if isinstance(length, int) and not 0 < length <= _WORD:
         raise ValueError(f"values of {length} bytes aren't hashed as words")
-    hashes = np.empty(len(first), np.uint64)
-    for start in range(0, len(first), CHUNK):
+    hashes = np.empty(len(words), np.uint64)
+    for start in range(0, len(words), CHUNK):
         piece = slice(start, start + CHUNK)
-        other = None if second is None else second[piece]
         sizes = length if isinstance(length, int) else length[piece]
-        hashes[piece] = _hashed(first[piece], other, sizes)
+        hashes[piece] = _hashed(words[piece], sizes)
     return hashes
 
 
-def _hashed(first: Words, second: Words | None, length: int | Words) -> Words:
-    h1 = np.full(len(first), SEED, np.uint64)
+def _hashed(words: Words, length: int | Words) -> Words:
+    h1 = np.full(len(words), SEED, np.uint64)
     h2 = h1.copy()
-    k1 = _rotated(first * _C1, 31) * _C2
-    k2 = None if second is None else _rotated(second * _C2, 33) * _C1
-    h1 ^= k1
-    if k2 is not None and length == _BLOCK:
-        h1 = (_rotated(h1, 27) + h2) * _FIVE + _N1
-        h2 ^= k2
-        h2 = (_rotated(h2, 31) + h1) * _FIVE + _N2
-    elif k2 is not None:
-        h2 ^= k2
+    h1 ^= _rotated(words * _C1, 31) * _C2
     size = np.uint64(length) if isinstance(length, int) else length
     h1 ^= size
     h2 ^= size

@@ -17,7 +17,7 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     TargetStatsRecord,
 )
 from ai.floedb.floecat.statistics.statistics_pb2 import ColumnStatsTarget, StatsTarget
-from floecat.cli import output, stats, stats_texts
+from floecat.cli import output, stats_shown, stats_texts
 from floecat.cli.pages import Fetched
 from floecat.types.logical import INT
 from floecat.types.messages import to_message
@@ -79,7 +79,7 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 def test_columns_fit_the_terminal(width: int, capsys: pytest.CaptureFixture[str]) -> None:
     found = Fetched([record(1, PRICE), record(2, NAME)])
-    stats._print_columns(found, output.terminal_width())
+    stats_shown.print_columns(found, output.terminal_width())
     drawn = capsys.readouterr()
     lines = drawn.out.splitlines()
     assert max(map(len, lines)) <= width
@@ -94,7 +94,7 @@ def test_columns_fit_the_terminal(width: int, capsys: pytest.CaptureFixture[str]
 
 
 def test_one_column_is_told_whole(width: int, capsys: pytest.CaptureFixture[str]) -> None:
-    output.print_fields(stats._column_fields(record(1, PRICE)))
+    output.print_fields(stats_shown.column_fields(record(1, PRICE)))
     drawn = capsys.readouterr().out
     assert max(map(len, drawn.splitlines())) <= width
     assert "~48,211 (47,500–48,900)" in drawn
@@ -120,7 +120,7 @@ def test_a_table_says_what_is_exact_and_what_was_seen() -> None:
             coverage=StatsCoverage(files_failed=1, files_total=3, rows_seen=700, rows_total=1000)
         ),
     )
-    fields = stats._table_fields(made)
+    fields = stats_shown.table_fields(made)
     assert fields["rows"] == "990 (an estimate: not every delete can be counted)"
     assert fields["size"] == "5.0 MiB"
     assert fields["delete files"] == "1 (10 B)"

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+CUT_FROM: Final = 32
+"""No writer cuts texts of fewer bytes off, so bounds that are shorter are values."""
 LONGEST: Final = 512
 """Bytes of a bound; and of a value that is kept as it is."""
 _SURROGATES: Final = range(0xD800, 0xE000)
