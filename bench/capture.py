@@ -1,6 +1,7 @@
 """Captures of TPC-H's lineitem on Spark, beside DuckDB and Spark's own ANALYZE on the same files.
 
 Everything counts: reading, sketches, sidecars, Spark's own time, merging. The session is warm.
+ANALYZE runs between two sets of captures, and ratios are those of a round, the median of three.
 SCALE in the environment chooses the size (1 by default).
 """
 
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 import duckdb
@@ -29,7 +31,8 @@ from floecat.storage.blobs.opening import FilesystemBlobConfig, open_blob_store
 
 SCALE = float(os.environ.get("SCALE", "1"))
 CORES = 2
-TIMES = 5
+TIMES = 3
+ROUNDS = 3
 SMALL_FILES = 1500
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench-capture"
 
@@ -66,13 +69,12 @@ def runner(folder: Path) -> Iterator[SparkCaptureRunner]:
         opened.close()
 
 
-def best(work: Callable[[int], object], times: int = TIMES) -> float:
-    """The median of some runs after a first that doesn't count."""
-    work(-1)
+def timed(work: Callable[[], object], times: int = 1) -> float:
+    """The median of some runs."""
     seconds = []
-    for number in range(times):
+    for _ in range(times):
         began = time.perf_counter()
-        work(number)
+        work()
         seconds.append(time.perf_counter() - began)
     return statistics.median(seconds)
 
@@ -90,14 +92,19 @@ def duckdb_scan(files: list[Path], columns: list[str]) -> None:
         ).fetchall()
 
 
-def analyze(session: object, folder: Path) -> float:
+def analyze(session: object) -> None:
     """Spark's own statistics of the same table."""
-    sql = session.sql  # type: ignore[attr-defined]
-    sql("DROP TABLE IF EXISTS lineitem")
-    sql(f"CREATE TABLE lineitem USING parquet LOCATION '{folder}'")
-    began = time.perf_counter()
-    sql("ANALYZE TABLE lineitem COMPUTE STATISTICS FOR ALL COLUMNS").collect()
-    return time.perf_counter() - began
+    session.sql(  # type: ignore[attr-defined]
+        "ANALYZE TABLE lineitem COMPUTE STATISTICS FOR ALL COLUMNS"
+    ).collect()
+
+
+class Round(NamedTuple):
+    """Everybody's seconds, measured one right after another: the machine may have slow moments."""
+
+    capture: float
+    duckdb: float
+    analyze: float
 
 
 def measure() -> Report:
@@ -111,26 +118,35 @@ def measure() -> Report:
     with runner(FOLDER) as spark:
         memory = Memory()
 
-        def capture(_: int) -> None:
+        def capture() -> None:
             segment_of(FOLDER, files, policy, spark, uuid4().hex)
 
-        capture(-2)
+        def one_round() -> Round:
+            before = timed(capture, TIMES)
+            duckdb = timed(lambda: duckdb_scan(files, schema.names), TIMES)
+            analyzed = timed(lambda: analyze(spark.session))
+            return Round(statistics.mean([before, timed(capture, TIMES)]), duckdb, analyzed)
+
+        timed(capture, 2)  # nobody is timed while still warming up
+        timed(lambda: duckdb_scan(files, schema.names))
+        spark.session.sql(f"CREATE TABLE lineitem USING parquet LOCATION '{data / 'lineitem'}'")
         memory.start()
-        seconds = best(capture)
+        timed(capture, 2)
         memory.end()
-        duck = best(lambda _: duckdb_scan(files, schema.names))
-        again = best(capture, 3)
-        analyzed = analyze(spark.session, data / "lineitem")
+        rounds = [one_round() for _ in range(ROUNDS)]
         footers = footer_rate(spark, files[0])
-    mine = min(seconds, again)
+    mine = statistics.median(found.capture for found in rounds)
+    by_duckdb = statistics.median(found.capture / found.duckdb for found in rounds)
+    by_analyze = statistics.median(found.analyze / found.capture for found in rounds)
     return [
-        Measurement("lineitem / DuckDB's min, max, count, ndv", mine / duck, "x", at_most=_limit()),
-        Measurement("Spark's ANALYZE / lineitem", analyzed / mine, "x", at_least=8.0),
+        Measurement("lineitem / DuckDB's min, max, count, ndv", by_duckdb, "x", at_most=_limit()),
+        Measurement("Spark's ANALYZE / lineitem", by_analyze, "x", at_least=8.0),
         Measurement("rows", rows / mine / 1e6, "million/s"),
         Measurement("bytes", size / mine / 2**20, "MiB/s"),
         Measurement("footers only", footers, "files/s", at_least=500.0),
         Measurement("capture", mine, "s"),
-        Measurement("DuckDB", duck, "s"),
+        Measurement("DuckDB", statistics.median(found.duckdb for found in rounds), "s"),
+        Measurement("ANALYZE", statistics.median(found.analyze for found in rounds), "s"),
         Measurement("driver (Python)", memory.peaks["driver"] / 2**20, "MiB"),
         Measurement("driver (JVM)", memory.peaks.get("jvm", 0) / 2**20, "MiB"),
         Measurement("a task", memory.peaks.get("task", 0) / 2**20, "MiB"),
@@ -151,5 +167,5 @@ def footer_rate(spark: SparkCaptureRunner, like: Path) -> float:
     files = sorted(folder.glob("*.parquet"))
     columns = wanted(pq.read_schema(files[0]), sketches=False, pages=False)
     policy = FilePolicy(columns=columns)
-    seconds = best(lambda _: segment_of(FOLDER, files, policy, spark, uuid4().hex), 3)
+    seconds = timed(lambda: segment_of(FOLDER, files, policy, spark, uuid4().hex), 5)
     return len(files) / seconds

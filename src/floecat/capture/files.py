@@ -83,6 +83,7 @@ class _Capture:
 
     def run(self) -> CapturedFile:
         captured = self._captured
+        self._expect_pages()
         for column in self._columns:
             row = self._column(column)
             if row is not None:
@@ -115,8 +116,7 @@ class _Capture:
         learning = None
         row = self._with_stated_ndv(stated)
         if column.wants_data or row is None:
-            is_cut = stated.physical.stored == "INT96"  # nanoseconds, read as microseconds
-            learning = learning_of(column, leaf.arrow_type, is_cut=is_cut)
+            learning = learning_of(column, leaf.arrow_type, stated.physical.stored)
             row = self._learn(learning, leaf, row)
         if column.page_index:
             self._add_pages(stated, learning)
@@ -189,6 +189,11 @@ class _Capture:
     def _partition_value(self, column: WantedColumn) -> PartitionValue | None:
         names = (name for name in column.partition_names if name in self._partition)
         return next((self._partition[name] for name in names), None)
+
+    def _expect_pages(self) -> None:
+        find = self._source.schema.leaves.find
+        leaves = [find(column) for column in self._columns if column.page_index]
+        self._source.expect_page_indexes([leaf for leaf in leaves if leaf is not None])
 
     def _add_pages(self, stated: StatedColumn, learning: Learning | None) -> None:
         counts = self._source.statistics.row_counts

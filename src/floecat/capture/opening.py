@@ -23,4 +23,5 @@ def opened_source(
                 f"it has {size} bytes, and {identity.size_bytes} were planned: "
                 "it isn't the file any more that it was"
             )
-        yield ParquetSource(file, size, schemas)
+        is_far = not access.is_local(identity.file_path)
+        yield ParquetSource(file, size, schemas, is_far=is_far)

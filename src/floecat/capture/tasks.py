@@ -42,6 +42,8 @@ _FILES: Final = 16
 """Files of a task at most: what is learnt of them is in memory until the last is read."""
 _FOOTERS: Final = 256
 """The same when footers are all that is read: then there is little to remember."""
+_BYTES: Final = 512 * 1024 * 1024
+"""Bytes of a task's files, about: seconds of work, so that progress shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,9 +197,15 @@ class _Run:
 def balanced(
     files: Sequence[PlannedFile], policy: FilePolicy, parallelism: int
 ) -> list[CaptureTask]:
-    """Tasks of about the same size: the largest files first, each to the task that has least."""
+    """Tasks of about the same size: the largest files first, each to the task that has least.
+
+    No more tasks than needed, since starting one costs Spark as much as reading a small file; but
+    as many in the last wave as in any other.
+    """
     most = _FILES if policy.wants_data else _FOOTERS
-    many = max(-(-len(files) // most), min(len(files), 2 * parallelism))
+    size = sum(file.identity.size_bytes for file in files) if policy.wants_data else 0
+    waves = max(-(-len(files) // (most * parallelism)), -(-size // (_BYTES * parallelism)))
+    many = min(len(files), waves * parallelism)
     loads = [0] * many
     filled: list[list[PlannedFile]] = [[] for _ in range(many)]
     for file in sorted(files, key=lambda file: -file.identity.size_bytes):

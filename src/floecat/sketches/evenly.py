@@ -1,7 +1,7 @@
-"""KLL sketches of values that are in order already, written at once instead of value by value.
+"""KLL sketches of many values, written at once instead of value by value.
 
-A KLL sketch keeps values that each stand for a power of two of others. From sorted values those are
-best taken at even distances, so the ranks are off by half a distance at most; DataSketches reads,
+A KLL sketch keeps values that each stand for a power of two of others. With all values at hand
+those are best taken at even ranks, so ranks are off by half a distance at most; DataSketches reads,
 merges and asks the result like any of its own.
 """
 
@@ -10,6 +10,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from floecat.sketches.selecting import at_ranks
 
 _PREAMBLE: Final = 5
 _SERIAL_VERSION: Final = 1
@@ -21,23 +23,31 @@ _FEWEST: Final = 2
 """One value alone is written in another form, which is left to the library."""
 
 
-def evenly_chosen(values: NDArray[np.float64], counts: NDArray[np.int64] | None, k: int) -> bytes:
+def evenly_chosen(values: NDArray[np.float64], k: int) -> bytes:
+    """The sketch of values in any order, none of them NaN; at least two."""
+    sizes = _sizes(len(values), k)
+    chosen = at_ranks(values, _ranks(sizes))
+    return _written(chosen, sizes, (float(values.min()), float(values.max())), len(values), k)
+
+
+def evenly_chosen_of_counts(
+    values: NDArray[np.float64], counts: NDArray[np.int64], k: int
+) -> bytes:
     """The sketch of ascending values, each as often as its count says; at least two in all."""
-    ends = np.arange(1, len(values) + 1) if counts is None else np.cumsum(counts)
+    ends = np.cumsum(counts)
     total = int(ends[-1])
+    sizes = _sizes(total, k)
+    chosen = values[np.searchsorted(ends, _ranks(sizes), "right")]
+    return _written(chosen, sizes, (float(values[0]), float(values[-1])), total, k)
+
+
+def _sizes(total: int, k: int) -> list[int]:
+    """How many values each level has: the highest all it can, the others what is left over."""
     if total < _FEWEST:
         raise ValueError("a sketch of fewer than two values is written in another form")
     levels = max(total // k, 1).bit_length() if total > k else 1
     while total >> (levels - 1) > k:
         levels += 1
-    sizes = _sizes(total, levels)
-    ranks = _ranks(sizes)
-    chosen = values[ranks] if counts is None else values[np.searchsorted(ends, ranks, "right")]
-    return _written(chosen, sizes, (float(values[0]), float(values[-1])), total, k)
-
-
-def _sizes(total: int, levels: int) -> list[int]:
-    """How many values each level has: the highest all it can, the others what is left over."""
     lower = [total >> level & 1 for level in range(levels - 1)]
     return [*lower, total >> (levels - 1)]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from floecat.sketches.evenly import evenly_chosen
+from floecat.sketches.evenly import evenly_chosen, evenly_chosen_of_counts
 from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
@@ -29,20 +29,24 @@ class QuantileSketch(WrappedSketch):
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:
         """The sketch of values; NaN has no rank, and is left out."""
-        return cls.of_counts(np.sort(values[~np.isnan(values)]))
+        missing = np.isnan(values)
+        return cls._of_numbers(values[~missing] if missing.any() else values)
 
     @classmethod
-    def of_counts(
-        cls, values: NDArray[np.float64], counts: NDArray[np.int64] | None = None
-    ) -> Self:
-        """The sketch of ascending values without NaN, each as often as its count says, or once."""
-        many = len(values) if counts is None else int(counts.sum())
-        if many > 1:
-            return cls.from_bytes(evenly_chosen(values, counts, K))
+    def _of_numbers(cls, values: NDArray[np.float64]) -> Self:
+        if len(values) > 1:
+            return cls.from_bytes(evenly_chosen(values, K))
         made = cls()
         for value in values.tolist():
             made._sketch.update(value)
         return made
+
+    @classmethod
+    def of_counts(cls, values: NDArray[np.float64], counts: NDArray[np.int64]) -> Self:
+        """The sketch of ascending values without NaN, each as often as its count says."""
+        if int(counts.sum()) > 1:
+            return cls.from_bytes(evenly_chosen_of_counts(values, counts, K))
+        return cls._of_numbers(values[counts > 0])
 
     @property
     def count(self) -> int:

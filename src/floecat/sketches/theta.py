@@ -110,8 +110,9 @@ def _smallest(hashes: Words, theta: int) -> Words:
     if len(hashes) > _FEW:
         bound = int(theta * min(1.0, 2 * _NOMINAL / len(hashes)))
     while True:
+        below = hashes[hashes < np.uint64(bound)]
         # A zero stands for an empty place in DataSketches' tables, so it never is a hash there.
-        distinct = _distinct(hashes[(hashes < np.uint64(bound)) & (hashes > 0)])
+        distinct = _distinct(below[below > 0])
         if len(distinct) > _NOMINAL or bound >= theta:
             return distinct
         bound = min(theta, bound * 16)

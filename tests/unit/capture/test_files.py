@@ -30,6 +30,7 @@ from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
 from floecat.capture.parquet.footers import parse_footer, read_footer
 from floecat.capture.parquet.pages import parse_bounds, parse_locations
+from floecat.capture.parquet.spans import FileSpans
 from floecat.capture.parquet.thrift import MalformedThriftError
 from floecat.connectors.spi.columns import ColumnPath
 from floecat.types.kinds import Kind
@@ -585,7 +586,7 @@ def test_damaged_files_fail_clearly_or_are_read(healthy: bytes, tmp_path: Path) 
 
 
 def test_a_cut_off_footer_is_no_footer(healthy: bytes) -> None:
-    footer = read_footer(pa.BufferReader(healthy), len(healthy))
+    footer = read_footer(FileSpans(pa.BufferReader(healthy), len(healthy)), len(healthy))
     assert len(parse_footer(footer).row_groups) == 1
     for end in range(len(footer) - 1):
         with pytest.raises(MalformedThriftError):

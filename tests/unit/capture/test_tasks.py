@@ -28,7 +28,7 @@ def files(sizes: list[int]) -> list[PlannedFile]:
 
 @given(st.lists(st.integers(0, 10**9), max_size=200), st.integers(1, 8), st.booleans())
 def test_every_file_is_in_one_task(sizes: list[int], parallelism: int, footers: bool) -> None:
-    policy, most = (FOOTERS, 64) if footers else (DATA, 16)
+    policy, most = (FOOTERS, 256) if footers else (DATA, 16)
     tasks = balanced(files(sizes), policy, parallelism)
     paths = [file.identity.file_path for task in tasks for file in task.planned]
     assert sorted(paths, key=int) == [str(n) for n in range(len(sizes))]
@@ -42,3 +42,14 @@ def test_tasks_are_of_about_one_size(parallelism: int) -> None:
     tasks = balanced(files(sizes), DATA, parallelism)
     loads = [sum(file.identity.size_bytes for file in task.planned) for task in tasks]
     assert max(loads) <= max(1000, 2 * sum(sizes) / len(tasks))
+
+
+def test_no_more_tasks_than_needed_and_none_too_large() -> None:
+    def many(count: int, size: int, policy: FilePolicy = DATA) -> int:
+        return len(balanced(files([size] * count), policy, 4))
+
+    assert many(3, 1000) == 3
+    assert many(40, 1000) == 4
+    assert many(65, 1000) == 8  # sixteen files each would leave one over, and three cores idle
+    assert many(64, 256 * 2**20) == 32
+    assert many(1000, 256 * 2**20, FOOTERS) == 4

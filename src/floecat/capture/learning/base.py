@@ -42,6 +42,9 @@ class Learning(ABC):
     def _learn(self, array: pa.Array) -> None:
         """Take in values that aren't null; at least one."""
 
+    def _settle(self) -> None:  # noqa: B027 - most put nothing off
+        """Take in what was put off, before anybody asks."""
+
     @abstractmethod
     def _ends(self) -> tuple[object, object] | None:
         """The least and the greatest value; None when there is none to order."""
@@ -64,6 +67,7 @@ class Learning(ABC):
     @property
     def small(self) -> Collection[str] | None:
         """Every value there is, when there are few, and their strings say all of them."""
+        self._settle()
         kept = self.sketching.small
         if kept is None:
             return None
@@ -86,6 +90,7 @@ class Learning(ABC):
 
     def row(self) -> ColumnRow:
         """What was learnt."""
+        self._settle()
         low, high = self._bounds()
         exact = self._ends_are_values
         sketching = self.sketching

@@ -65,7 +65,7 @@ class FloatingPoint(Learning):
             sketching.add_hashes(hashes)
             sketching.add_frequent_of(hashes, lambda chosen: self._counted(values[chosen]))
         if sketching.quantiles is not None and len(numbers):
-            sketching.add_ranked(np.sort(numbers.astype(np.float64, copy=False)))
+            sketching.add_numbers(numbers.astype(np.float64, copy=False))
         sketching.keep(np.unique(values).tolist() if sketching.are_few else None)
 
     def _stored(self, array: pa.Array) -> NDArray[Any]:

@@ -46,6 +46,8 @@ class NumberForm:
     """Of times, in the schema."""
     width: int
     """Bytes of a value; of an INT or a time also what is hashed."""
+    in_words: bool = False
+    """Whether the file has a word or less for each value, so none is longer."""
 
     @property
     def has_ranks(self) -> bool:
@@ -147,18 +149,25 @@ class NumberForm:
     def _unscaled(self, array: pa.Array) -> Integers | None:
         if self.logical.kind is not Kind.DECIMAL:
             raise WrongTypeError(f"it is {array.type} in the file, and {self.logical} elsewhere")
-        array = _rescaled(array, self.logical.scale or 0)
-        if not kinds.is_decimal128(array.type):
+        rescaled = _rescaled(array, self.logical.scale or 0)
+        if not kinds.is_decimal128(rescaled.type):
             return None
-        words = np.frombuffer(array.buffers()[1], np.int64)
-        words = words[2 * array.offset : 2 * (array.offset + len(array))]
-        low, high = words[0::2], words[1::2]
+        words = np.frombuffer(rescaled.buffers()[1], np.int64)
+        words = words[2 * rescaled.offset : 2 * (rescaled.offset + len(rescaled))]
+        low, high = np.ascontiguousarray(words[0::2]), words[1::2]
+        if self.in_words and rescaled is array:
+            return low
         # The high half of what fits a word is nothing but its sign.
-        return np.ascontiguousarray(low) if bool((high == low >> 63).all()) else None
+        return low if bool((high == low >> 63).all()) else None
 
 
-def number_form(column: WantedColumn, file_type: pa.DataType) -> NumberForm | None:
-    """The form of a column's values in a file; None if they aren't numbers inside."""
+def number_form(
+    column: WantedColumn, file_type: pa.DataType, *, in_words: bool = False
+) -> NumberForm | None:
+    """The form of a column's values in a file; None if they aren't numbers inside.
+
+    `in_words`: the file has four or eight bytes for each.
+    """
     logical = column.logical_type
     if logical.kind not in _NUMBERS:
         return None
@@ -177,7 +186,7 @@ def number_form(column: WantedColumn, file_type: pa.DataType) -> NumberForm | No
             width = 8
             unit = getattr(file_type, "unit", unit)
             return NumberForm(logical, unit, column.hashed_unit, width)
-    return NumberForm(logical, unit, unit, width)
+    return NumberForm(logical, unit, unit, width, in_words)
 
 
 def shortest_bytes(number: int) -> bytes:

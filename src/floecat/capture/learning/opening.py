@@ -11,15 +11,16 @@ from floecat.capture.learning.whole import WholeNumbers
 from floecat.types.kinds import Kind
 
 
-def learning_of(column: WantedColumn, file_type: pa.DataType, *, is_cut: bool = False) -> Learning:
+def learning_of(column: WantedColumn, file_type: pa.DataType, stored: str = "") -> Learning:
     """The way that suits a column whose values have some Arrow type in the file.
 
-    `is_cut`: values may have been cut off downwards to that type's unit when they were read.
+    `stored` is the physical type that parquet has them in, if they come from a file.
     """
     kind = column.logical_type.kind
-    form = number_form(column, file_type)
+    form = number_form(column, file_type, in_words=stored in {"INT32", "INT64"})
     if form is not None:
-        return WholeNumbers(column, form, is_cut=is_cut)
+        # INT96 has nanoseconds, of which reading leaves microseconds.
+        return WholeNumbers(column, form, is_cut=stored == "INT96")
     if kind in {Kind.FLOAT, Kind.DOUBLE}:
         return FloatingPoint(column)
     if kind in KINDS:

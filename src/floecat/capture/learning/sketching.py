@@ -44,7 +44,12 @@ class Sketching(Generic[V]):
         if self.theta is not None:
             self.theta = self.theta.added(hashes)
 
-    def add_ranked(self, values: NDArray[np.float64], counts: Counts | None = None) -> None:
+    def add_numbers(self, values: NDArray[np.float64]) -> None:
+        """Values that have ranks, in any order."""
+        if self.quantiles is not None:
+            self.quantiles.merge(QuantileSketch.of(values))
+
+    def add_ranked(self, values: NDArray[np.float64], counts: Counts) -> None:
         """Ascending values, each as often as its count says."""
         if self.quantiles is not None:
             self.quantiles.merge(QuantileSketch.of_counts(values, counts))

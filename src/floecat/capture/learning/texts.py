@@ -1,5 +1,6 @@
 """Strings and bytes: by their dictionary where the file has one of all values, else one by one."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -13,7 +14,8 @@ from floecat.capture.columns import WantedColumn
 from floecat.capture.learning.base import Learning
 from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
 from floecat.capture.learning.numbers import WrongTypeError
-from floecat.capture.learning.sketching import SMALL
+from floecat.capture.learning.ordering import byte_ends
+from floecat.capture.learning.sketching import SMALL, Counts
 from floecat.sketches.hashing import hash_bytes
 from floecat.types.arrays.arrowtypes import is_binary, is_text
 from floecat.types.kinds import Kind
@@ -31,6 +33,7 @@ class Texts(Learning):
         self._low: bytes | None = None
         self._high: bytes | None = None
         self._bytes = 0
+        self._counted_so_far: Counter[bytes] = Counter()
 
     @override
     def _learn(self, array: pa.Array) -> None:
@@ -44,9 +47,30 @@ class Texts(Learning):
         if indices.min() < 0 or indices.max() >= len(array.dictionary):
             raise WrongTypeError("its pages point to values that its dictionary doesn't have")
         counts = np.bincount(indices, minlength=len(array.dictionary))
-        places = np.flatnonzero(counts)
-        counts = counts[places]
-        values = self._series(array.dictionary)[pl.Series(places)]
+        values = self._series(array.dictionary)
+        if len(values) <= SMALL:
+            self._put_off(values.to_list(), counts.tolist())
+        else:
+            places = np.flatnonzero(counts)
+            self._learn_counted(values[pl.Series(places)], counts[places])
+
+    def _put_off(self, values: list[bytes], counts: list[int]) -> None:
+        """Every row group has a dictionary, mostly of the same few values: once is enough."""
+        for value, count in zip(values, counts, strict=True):
+            if count:
+                self._counted_so_far[value] += count
+        if len(self._counted_so_far) > SMALL:
+            self._settle()
+
+    @override
+    def _settle(self) -> None:
+        counted, self._counted_so_far = self._counted_so_far, Counter()
+        if counted:
+            values = pl.Series(counted.keys(), dtype=pl.Binary)
+            self._learn_counted(values, np.array(list(counted.values()), np.int64))
+
+    def _learn_counted(self, values: pl.Series, counts: Counts) -> None:
+        """Distinct values, and how often each is there."""
         lengths = values.bin.size().to_numpy()
         self._bytes += int(np.dot(lengths.astype(np.int64), counts))
         self._widen(values)
@@ -69,10 +93,9 @@ class Texts(Learning):
         sketching.keep(values.unique().to_list() if sketching.are_few else None)
 
     def _widen(self, values: pl.Series) -> None:
-        low, high = values.min(), values.max()
-        if isinstance(low, bytes) and isinstance(high, bytes):
-            self._low = low if self._low is None else min(self._low, low)
-            self._high = high if self._high is None else max(self._high, high)
+        low, high = byte_ends(values)
+        self._low = low if self._low is None else min(self._low, low)
+        self._high = high if self._high is None else max(self._high, high)
 
     def _series(self, array: pa.Array) -> pl.Series:
         kind = array.type

@@ -15,6 +15,8 @@ from floecat.sketches.hashing import Integers
 
 _CLOSE: Final = 4096
 """Numbers in a span of this many are counted however few they are."""
+_SPREAD: Final = 2
+"""How wide a span is counted, for each number in it; in a wider one hashing all is quicker."""
 
 
 class WholeNumbers(Learning):
@@ -35,10 +37,12 @@ class WholeNumbers(Learning):
             return
         low, high = int(numbers.min()), int(numbers.max())
         self._widen(low, high)
-        if high - low < max(_CLOSE, len(numbers)):
-            counts = np.bincount(numbers - low, minlength=high - low + 1)
+        span = max(_CLOSE, _SPREAD * len(numbers))
+        if high - low < span:
+            start = 0 if low >= 0 and high < span else low
+            counts = np.bincount(numbers - start if start else numbers)
             places = np.flatnonzero(counts)
-            self._learn_counted(places + low, counts[places])
+            self._learn_counted(places + start, counts[places])
         else:
             self._learn_all(numbers)
 
@@ -59,7 +63,7 @@ class WholeNumbers(Learning):
             sketching.add_hashes(hashes)
             sketching.add_frequent_of(hashes, lambda chosen: self._counted(numbers[chosen]))
         if sketching.quantiles is not None:
-            sketching.add_ranked(np.sort(self._form.doubles(numbers)))
+            sketching.add_numbers(self._form.doubles(numbers))
         self._keep(np.unique(numbers).tolist() if sketching.are_few else None)
 
     def _learn_long(self, array: pa.Array) -> None:

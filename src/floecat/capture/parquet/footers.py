@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import pyarrow as pa
-
+from floecat.capture.parquet.spans import FileSpans, Span
 from floecat.capture.parquet.thrift import RAW, MalformedThriftError, Struct, Wanted, read_struct
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
@@ -32,13 +31,6 @@ _WANTED: Final[Wanted] = {
     7: None,
 }
 _ARROW_SCHEMA: Final = b"ARROW:schema"
-
-
-class Span(NamedTuple):
-    """Bytes of a file."""
-
-    offset: int
-    length: int
 
 
 class ChunkDetails(NamedTuple):
@@ -65,18 +57,23 @@ class Footer:
     row_groups: Sequence[Sequence[ChunkDetails]]
 
 
-def read_footer(file: pa.NativeFile, size: int) -> bytes:
+def read_footer(spans: FileSpans, size: int) -> bytes:
     """The serialized footer. Raises `MalformedThriftError` when the file isn't parquet."""
     if size < _TAIL + len(MAGIC):
         raise MalformedThriftError(f"{size} bytes are too few for a parquet file")
-    tail = bytes(file.read_at(_TAIL, size - _TAIL))
+    tail = spans.read(Span(size - _TAIL, _TAIL))
     if len(tail) != _TAIL or tail[4:] != MAGIC:
         kind = "an encrypted" if tail[4:] == b"PARE" else "no"
         raise MalformedThriftError(f"it is {kind} parquet file: it ends in {tail[4:]!r}")
     (length,) = struct.unpack("<I", tail[:4])
     if length > min(size - _TAIL, _MAX_FOOTER):
         raise MalformedThriftError(f"its footer is said to have {length} bytes, and it has {size}")
-    return bytes(file.read_at(length, size - _TAIL - length))
+    return spans.read(Span(size - _TAIL - length, length))
+
+
+def framed(content: bytes) -> bytes:
+    """A footer as the end of a file, and nothing else of it."""
+    return MAGIC + content + struct.pack("<I", len(content)) + MAGIC
 
 
 def parse_footer(content: bytes) -> Footer:

@@ -1,6 +1,6 @@
 """ParquetSource: one open parquet file, read leaf by leaf and batch by batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from floecat.capture.leaves import FileLeaf, leaf_values
-from floecat.capture.parquet.footers import Span, parse_footer, read_footer
+from floecat.capture.parquet.footers import framed, parse_footer, read_footer
 from floecat.capture.parquet.schemas import KnownSchemas
+from floecat.capture.parquet.spans import FileSpans, Span
 from floecat.capture.parquet.thrift import MalformedThriftError
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
@@ -21,13 +22,25 @@ _BUFFER: Final = 4 * 1024 * 1024
 
 
 class ParquetSource:
-    """A file whose footer has been read. Memory is that of a batch, however large the file is."""
+    """A file whose footer has been read. Memory is that of a batch, however large the file is.
 
-    def __init__(self, file: pa.NativeFile, size: int, schemas: KnownSchemas | None = None) -> None:
+    `is_far`: asking for bytes takes long, so more is asked for at a time, and early.
+    """
+
+    def __init__(
+        self,
+        file: pa.NativeFile,
+        size: int,
+        schemas: KnownSchemas | None = None,
+        *,
+        is_far: bool = False,
+    ) -> None:
         self._file = file
-        content = read_footer(file, size)
-        self.bytes_read = len(content)
-        self.footer = parse_footer(content)
+        self._is_far = is_far
+        self._spans = FileSpans(file, size, is_far=is_far)
+        self._chunk_bytes = 0
+        self._content = read_footer(self._spans, size)
+        self.footer = parse_footer(self._content)
         self.statistics = self.footer.statistics
         known = KnownSchemas() if schemas is None else schemas
         self.schema = known.of(self.footer.schema, lambda: self._plain)
@@ -35,16 +48,32 @@ class ParquetSource:
         if any(len(group) != width for group in self.footer.row_groups):
             raise MalformedThriftError("its row groups don't have the columns of its schema")
 
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file were asked for so far."""
+        return self._spans.bytes_read + self._chunk_bytes
+
     @cached_property
     def _plain(self) -> pq.ParquetFile:
         """Opened when there is something to read besides the footer."""
-        return pq.ParquetFile(self._file, memory_map=False, coerce_int96_timestamp_unit="us")
+        return pq.ParquetFile(
+            self._file,
+            metadata=pq.read_metadata(pa.BufferReader(framed(self._content))),
+            memory_map=False,
+            pre_buffer=self._is_far,
+            coerce_int96_timestamp_unit="us",
+        )
+
+    def expect_page_indexes(self, leaves: Collection[FileLeaf]) -> None:
+        """Read the page indexes of some leaves in as few requests as it takes."""
+        groups = self.footer.row_groups
+        chunks = [group[leaf.number] for group in groups for leaf in leaves]
+        spans = (span for chunk in chunks for span in (chunk.column_index, chunk.offset_index))
+        self._spans.expect(span for span in spans if span is not None)
 
     def read(self, span: Span) -> bytes:
-        """Some bytes of the file; fewer if it hasn't so many."""
-        content = bytes(self._file.read_at(span.length, span.offset))
-        self.bytes_read += len(content)
-        return content
+        """Some bytes of the file. Raises `MalformedThriftError` if it hasn't so many."""
+        return self._spans.read(span)
 
     def batches(
         self, leaf: FileLeaf, row_groups: Sequence[int], *, as_dictionary: bool = False
@@ -53,20 +82,34 @@ class ParquetSource:
         if not row_groups:
             return
         chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
-        self.bytes_read += sum(chunk.compressed_bytes for chunk in chunks)
+        self._chunk_bytes += sum(chunk.compressed_bytes for chunk in chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
         reader = self._reader([leaf] if as_dictionary else [], streamed=largest > _LARGE_CHUNK)
         size = sum(chunk.uncompressed_bytes for chunk in chunks)
         rows = sum(self.statistics.row_counts[group] for group in row_groups)
         batch_rows = _BATCH_BYTES * rows // max(size, 1)
-        # By number: a name with a dot in it could be taken for a path.
-        for batch in reader.reader.iter_batches(
-            max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
-            row_groups=list(row_groups),
-            column_indices=[leaf.number],
-            use_threads=False,
-        ):
-            yield leaf_values(batch.column(0), leaf.path)
+        for stretch in self._stretches(leaf, row_groups):
+            # By number: a name with a dot in it could be taken for a path.
+            for batch in reader.reader.iter_batches(
+                max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
+                row_groups=stretch,
+                column_indices=[leaf.number],
+                use_threads=False,
+            ):
+                yield leaf_values(batch.column(0), leaf.path)
+
+    def _stretches(self, leaf: FileLeaf, row_groups: Sequence[int]) -> Iterator[list[int]]:
+        """Row groups that may be read in one go: what is read ahead of them stays in memory."""
+        stretch: list[int] = []
+        ahead = 0
+        for group in row_groups:
+            size = self.footer.row_groups[group][leaf.number].compressed_bytes
+            if self._is_far and stretch and ahead + size > _LARGE_CHUNK:
+                yield stretch
+                stretch, ahead = [], 0
+            stretch.append(group)
+            ahead += size
+        yield stretch
 
     def side_by_side(
         self, leaves: Sequence[FileLeaf], batch_rows: int, *, as_dictionary: Sequence[FileLeaf]
@@ -76,7 +119,7 @@ class ParquetSource:
         chunks = [group[leaf.number] for group in groups for leaf in leaves]
         if not chunks:
             return
-        self.bytes_read += sum(chunk.compressed_bytes for chunk in chunks)
+        self._chunk_bytes += sum(chunk.compressed_bytes for chunk in chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
         reader = self._reader(as_dictionary, streamed=largest > _LARGE_CHUNK)
         numbers = sorted(leaf.number for leaf in leaves)
@@ -96,7 +139,7 @@ class ParquetSource:
             metadata=self._plain.metadata,
             memory_map=False,
             buffer_size=_BUFFER if streamed else 0,
-            pre_buffer=not streamed,
+            pre_buffer=self._is_far and not streamed,
             read_dictionary=[self.schema.stored[leaf.number].path for leaf in as_dictionary],
             coerce_int96_timestamp_unit="us",
         )

@@ -103,8 +103,12 @@ def _list(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[list
     if kind <= _FALSE:
         return [byte == _TRUE for byte in _bytes(data, at, size)], at + size
     found: list[Any] = []
+    read = _PLAIN.get(kind)
     for _ in range(size):
-        value, at = _value(data, at, kind, depth, wanted)
+        if read is None:
+            value, at = _value(data, at, kind, depth, wanted)
+        else:
+            value, at = read(data, at)
         found.append(value)
     return found, at
 
@@ -195,3 +199,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
         if shift > _MAX_VARINT_BITS:
             raise MalformedThriftError("a number is too long")
+
+
+_PLAIN: Final = {_I16: _zigzag, _I32: _zigzag, _I64: _zigzag, _BINARY: _binary}
+"""How the values of most lists are read."""

@@ -1,5 +1,6 @@
 """SparkCaptureRunner: a group of files as one Spark job, a task per partition."""
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -125,6 +126,7 @@ def _task_function(
     context: TaskContext, tasks: tuple[CaptureTask, ...]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def capture(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        gc.freeze()  # modules stay, and there is no use in looking through them again and again
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 result = run_task(context, tasks[number]).SerializeToString()

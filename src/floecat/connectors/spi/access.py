@@ -44,6 +44,10 @@ class FileAccess:
         filesystem, path = self.filesystem(uri)
         return filesystem.open_input_file(path)
 
+    def is_local(self, uri: str) -> bool:
+        """Whether a file is on this machine, where reading it takes no time to speak of."""
+        return scheme_of(uri) in _LOCAL
+
     def filesystem(self, uri: str) -> tuple[pafs.FileSystem, str]:
         """The file system of a URI, and the file's path in it. The guard has its say first."""
         try:

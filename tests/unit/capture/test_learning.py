@@ -1,0 +1,66 @@
+"""Texts and numbers as they are learnt of: few or many, counted or one by one, in any order."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.captures import captured, scalar_of, written
+
+from floecat.capture.learning.ordering import byte_ends
+from floecat.sketches.frequencies import FrequencySketch
+from floecat.sketches.theta import ThetaSketch
+
+
+@given(st.lists(st.binary(max_size=20), min_size=1, max_size=50), st.data())
+def test_ends_of_bytes(values: list[bytes], data: st.DataObject) -> None:
+    # The same beginnings, zeros at the end, and a series that is a part of another.
+    series = pl.Series([b"", *values, *(b"abcd" + value for value in values)], dtype=pl.Binary)
+    series = series.append(pl.Series([b"later"], dtype=pl.Binary))
+    start = data.draw(st.integers(0, len(series) - 1))
+    part = series[start:]
+    assert byte_ends(part) == (min(part.to_list()), max(part.to_list()))
+
+
+@pytest.mark.parametrize("distinct", [3, 200, 300, 5000])
+def test_dictionaries_of_row_groups_are_one_column(distinct: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(distinct)
+    texts = [f"value {number}" for number in rng.integers(0, distinct, 40_000)]
+    texts[0], texts[7] = "first", "z" * 600
+    table = pa.table({"t": pa.array(texts).dictionary_encode().cast(pa.string())})
+    by_dictionary = captured(written(tmp_path, table, "a.parquet", row_group_size=3000))
+    one_by_one = captured(
+        written(tmp_path, table, "b.parquet", row_group_size=3000, use_dictionary=False)
+    )
+    found, other = (file.rows[1] for file in (by_dictionary, one_by_one))
+    assert found.theta is not None
+    assert found.theta == other.theta
+    assert ThetaSketch.from_bytes(found.theta).estimate == pytest.approx(
+        len(set(texts)), rel=0.05, abs=0
+    )
+    assert (found.minimum, found.maximum) == (other.minimum, other.maximum)
+    assert found.minimum == "first"
+    assert found.width_bytes == other.width_bytes == sum(map(len, texts))
+    assert scalar_of(by_dictionary, 1).value_count == len(texts)
+    if distinct == 3:
+        assert found.frequencies is not None
+        top = FrequencySketch.from_bytes(found.frequencies).top(3)
+        counted = Counter(texts).most_common(3)
+        assert [(row.value, row.estimate) for row in top] == counted
+
+
+@pytest.mark.parametrize("low", [-(2**63), -5, 0, 3, 10**6, 2**63 - 50_000])
+@pytest.mark.parametrize("span", [10, 9_000, 15_000, 49_000])
+def test_numbers_counted_from_anywhere(low: int, span: int, tmp_path: Path) -> None:
+    numbers = np.random.default_rng(span).integers(low, low + span, 8_000, dtype=np.int64)
+    found = captured(written(tmp_path, pa.table({"n": numbers}))).rows[1]
+    assert found.minimum == str(numbers.min())
+    assert found.maximum == str(numbers.max())
+    assert found.theta is not None
+    assert ThetaSketch.from_bytes(found.theta).estimate == pytest.approx(
+        len(np.unique(numbers)), rel=0.05
+    )
