@@ -39,7 +39,9 @@ from floecat.storage.blobs.opening import BlobConfig, open_blob_store
 from floecat.storage.blobs.port import BlobStore
 
 _FILES: Final = 16
-"""Files of a task at most: what is learnt of them is in memory until the last is read."""
+_SKETCHED_COLUMNS: Final = 2048
+"""Files of a task at most, and columns of all of them: what is learnt is in memory until the last
+file is read, some 40 KB of every column that is sketched."""
 _FOOTERS: Final = 256
 """The same when footers are all that is read: then there is little to remember."""
 _BYTES: Final = 512 * 1024 * 1024
@@ -202,7 +204,9 @@ def balanced(
     No more tasks than needed, since starting one costs Spark as much as reading a small file; but
     as many in the last wave as in any other.
     """
-    most = _FILES if policy.wants_data else _FOOTERS
+    most = _FOOTERS
+    if policy.wants_data:
+        most = max(1, min(_FILES, _SKETCHED_COLUMNS // len(policy.columns)))
     size = sum(file.identity.size_bytes for file in files) if policy.wants_data else 0
     waves = max(-(-len(files) // (most * parallelism)), -(-size // (_BYTES * parallelism)))
     many = min(len(files), waves * parallelism)

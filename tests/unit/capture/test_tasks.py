@@ -53,3 +53,10 @@ def test_no_more_tasks_than_needed_and_none_too_large() -> None:
     assert many(65, 1000) == 8  # sixteen files each would leave one over, and three cores idle
     assert many(64, 256 * 2**20) == 32
     assert many(1000, 256 * 2**20, FOOTERS) == 4
+
+
+def test_many_columns_make_small_tasks() -> None:
+    wide = FilePolicy(columns=DATA.columns * 1000)
+    assert max(len(task.files) for task in balanced(files([10] * 50), wide, 2)) == 2
+    wider = FilePolicy(columns=DATA.columns * 5000)
+    assert len(balanced(files([10] * 50), wider, 2)) == 50
