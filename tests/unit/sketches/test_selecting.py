@@ -1,5 +1,7 @@
 """Values at ranks are those that sorting would put there, whatever they look like."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from floecat.sketches.evenly import evenly_chosen, evenly_chosen_of_counts
 from floecat.sketches.selecting import at_ranks
 
 MANY = 50_000
-SHAPES = {
+SHAPES: dict[str, Callable[[np.random.Generator], NDArray[np.float64]]] = {
     "even": lambda rng: rng.random(MANY),
     "normal": lambda rng: rng.normal(0, 1e9, MANY),
     "skewed": lambda rng: rng.lognormal(0, 8, MANY),
@@ -25,7 +27,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_as_sorting_would(shape: str) -> None:
-    values: NDArray[np.float64] = SHAPES[shape](np.random.default_rng(1))
+    values = SHAPES[shape](np.random.default_rng(1))
     ranks = np.sort(np.random.default_rng(2).integers(0, len(values), 300))
     ranks[0], ranks[-1] = 0, len(values) - 1
     assert np.array_equal(at_ranks(values, ranks), np.sort(values)[ranks])
