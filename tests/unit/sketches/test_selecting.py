@@ -21,7 +21,7 @@ SHAPES: dict[str, Callable[[np.random.Generator], NDArray[np.float64]]] = {
     "a far one": lambda rng: np.append(rng.random(MANY), 1e300),
     "infinities": lambda rng: np.append(rng.random(MANY), [-np.inf, np.inf]),
     "the whole range": lambda rng: np.append(rng.random(MANY), [-1.7e308, 1.7e308]),
-    "hardly apart": lambda rng: rng.integers(0, 2, MANY) * 5e-324,
+    "hardly apart": lambda rng: rng.choice(np.array([0.0, 5e-324]), MANY),
 }
 
 
