@@ -1,7 +1,7 @@
 """capture_file: everything that a policy wants of one parquet file, read once. No Spark in here."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -83,7 +83,8 @@ class _Capture:
 
     def run(self) -> CapturedFile:
         captured = self._captured
-        self._expect_pages()
+        self._source.expect_values(self._leaves(lambda column: column.wants_data), self._sampled)
+        self._source.expect_page_indexes(self._leaves(lambda column: column.page_index))
         for column in self._columns:
             row = self._column(column)
             if row is not None:
@@ -190,10 +191,10 @@ class _Capture:
         names = (name for name in column.partition_names if name in self._partition)
         return next((self._partition[name] for name in names), None)
 
-    def _expect_pages(self) -> None:
+    def _leaves(self, is_meant: Callable[[WantedColumn], bool]) -> list[FileLeaf]:
         find = self._source.schema.leaves.find
-        leaves = [find(column) for column in self._columns if column.page_index]
-        self._source.expect_page_indexes([leaf for leaf in leaves if leaf is not None])
+        found = (find(column) for column in self._columns if is_meant(column))
+        return [leaf for leaf in found if leaf is not None]
 
     def _add_pages(self, stated: StatedColumn, learning: Learning | None) -> None:
         counts = self._source.statistics.row_counts

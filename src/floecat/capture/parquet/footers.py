@@ -20,7 +20,7 @@ _DICTIONARY_ENCODINGS: Final = frozenset({2, 8})
 """PLAIN_DICTIONARY and RLE_DICTIONARY."""
 _SIGNED: Final = frozenset({0, 1, 2, 4, 5})
 """BOOLEAN, INT32, INT64, FLOAT and DOUBLE: their oldest statistics were right."""
-_METADATA: Final[Wanted] = {1: None, 5: None, 6: None, 7: None, 12: None, 13: None}
+_METADATA: Final[Wanted] = dict.fromkeys((1, 5, 6, 7, 9, 11, 12, 13))
 _CHUNK: Final[Wanted] = {3: _METADATA, 4: None, 5: None, 6: None, 7: None}
 _WANTED: Final[Wanted] = {
     1: None,
@@ -36,6 +36,8 @@ _ARROW_SCHEMA: Final = b"ARROW:schema"
 class ChunkDetails(NamedTuple):
     """What a column chunk's metadata says besides counts and bounds."""
 
+    pages: Span | None
+    """Where the chunk is."""
     column_index: Span | None
     offset_index: Span | None
     only_dictionary: bool
@@ -132,6 +134,7 @@ def _details(chunk: Struct) -> ChunkDetails:
     metadata: Struct = chunk[3]
     statistics: Struct = metadata.get(12, {})
     return ChunkDetails(
+        pages=_span(min(_places(metadata), default=None), metadata[7]),
         column_index=_span(chunk.get(6), chunk.get(7)),
         offset_index=_span(chunk.get(4), chunk.get(5)),
         only_dictionary=_only_dictionary(metadata.get(13, ())),
@@ -145,6 +148,13 @@ def _details(chunk: Struct) -> ChunkDetails:
 def _span(offset: object, length: object) -> Span | None:
     known = isinstance(offset, int) and isinstance(length, int) and offset >= 0 and length > 0
     return Span(offset, length) if known else None  # type: ignore[arg-type]  # just looked
+
+
+def _places(metadata: Struct) -> Iterator[int]:
+    """Where the first data page and the dictionary are; not every chunk has one."""
+    for number in (9, 11):
+        if place := _count(metadata.get(number)):
+            yield place
 
 
 def _flag(value: object) -> bool | None:

@@ -1,6 +1,7 @@
 """ParquetSource: one open parquet file, read leaf by leaf and batch by batch."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Final
 
@@ -8,17 +9,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from floecat.capture.leaves import FileLeaf, leaf_values
-from floecat.capture.parquet.footers import framed, parse_footer, read_footer
+from floecat.capture.parquet.footers import ChunkDetails, framed, parse_footer, read_footer
 from floecat.capture.parquet.schemas import KnownSchemas
-from floecat.capture.parquet.spans import FileSpans, Span
+from floecat.capture.parquet.spans import FileSpans, Span, SpansFile
 from floecat.capture.parquet.thrift import MalformedThriftError
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
 _MAX_BATCH_ROWS: Final = 1 << 20
 _MIN_BATCH_ROWS: Final = 1 << 10
 _LARGE_CHUNK: Final = 64 * 1024 * 1024
-"""Column chunks from this size on are read a buffer at a time, not whole."""
+"""Column chunks from this size on are read a buffer at a time, not whole; and of far files no more
+than this is held in memory."""
 _BUFFER: Final = 4 * 1024 * 1024
+_LARGE_INDEX: Final = 32 * 1024 * 1024
 
 
 class ParquetSource:
@@ -35,9 +38,9 @@ class ParquetSource:
         *,
         is_far: bool = False,
     ) -> None:
-        self._file = file
         self._is_far = is_far
         self._spans = FileSpans(file, size, is_far=is_far)
+        self._file = pa.PythonFile(SpansFile(self._spans, size), "r") if is_far else file
         self._chunk_bytes = 0
         self._content = read_footer(self._spans, size)
         self.footer = parse_footer(self._content)
@@ -60,16 +63,28 @@ class ParquetSource:
             self._file,
             metadata=pq.read_metadata(pa.BufferReader(framed(self._content))),
             memory_map=False,
-            pre_buffer=self._is_far,
+            pre_buffer=False,  # what is read early is up to us
             coerce_int96_timestamp_unit="us",
         )
+
+    def expect_values(self, leaves: Collection[FileLeaf], row_groups: Sequence[int]) -> None:
+        """Read a far file's chunks of some leaves in one go, if they aren't large."""
+        if self._is_far:
+            self._spans.expect(self._chunks(leaves, row_groups), _LARGE_CHUNK)
+
+    def _chunks(self, leaves: Collection[FileLeaf], row_groups: Sequence[int]) -> Iterator[Span]:
+        for group in row_groups:
+            for leaf in leaves:
+                place = self.footer.row_groups[group][leaf.number].pages
+                if place is not None:
+                    yield place
 
     def expect_page_indexes(self, leaves: Collection[FileLeaf]) -> None:
         """Read the page indexes of some leaves in as few requests as it takes."""
         groups = self.footer.row_groups
         chunks = [group[leaf.number] for group in groups for leaf in leaves]
         spans = (span for chunk in chunks for span in (chunk.column_index, chunk.offset_index))
-        self._spans.expect(span for span in spans if span is not None)
+        self._spans.expect((span for span in spans if span is not None), _LARGE_INDEX)
 
     def read(self, span: Span) -> bytes:
         """Some bytes of the file. Raises `MalformedThriftError` if it hasn't so many."""
@@ -82,24 +97,37 @@ class ParquetSource:
         if not row_groups:
             return
         chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
-        self._chunk_bytes += sum(chunk.compressed_bytes for chunk in chunks)
+        self._count(chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
         reader = self._reader([leaf] if as_dictionary else [], streamed=largest > _LARGE_CHUNK)
         size = sum(chunk.uncompressed_bytes for chunk in chunks)
         rows = sum(self.statistics.row_counts[group] for group in row_groups)
         batch_rows = _BATCH_BYTES * rows // max(size, 1)
         for stretch in self._stretches(leaf, row_groups):
-            # By number: a name with a dot in it could be taken for a path.
-            for batch in reader.reader.iter_batches(
-                max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
-                row_groups=stretch,
-                column_indices=[leaf.number],
-                use_threads=False,
-            ):
-                yield leaf_values(batch.column(0), leaf.path)
+            with self._ahead([leaf], stretch):
+                # By number: a name with a dot in it could be taken for a path.
+                for batch in reader.reader.iter_batches(
+                    max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
+                    row_groups=stretch,
+                    column_indices=[leaf.number],
+                    use_threads=False,
+                ):
+                    yield leaf_values(batch.column(0), leaf.path)
+
+    def _ahead(
+        self, leaves: Sequence[FileLeaf], row_groups: Sequence[int]
+    ) -> AbstractContextManager[None]:
+        """Have some chunks of a far file at hand for a while, unless they are large."""
+        if not self._is_far:
+            return nullcontext()
+        return self._spans.holding(self._chunks(leaves, row_groups), _LARGE_CHUNK)
+
+    def _count(self, chunks: Iterable[ChunkDetails]) -> None:
+        if not self._is_far:  # whose bytes are counted as they are asked for
+            self._chunk_bytes += sum(chunk.compressed_bytes for chunk in chunks)
 
     def _stretches(self, leaf: FileLeaf, row_groups: Sequence[int]) -> Iterator[list[int]]:
-        """Row groups that may be read in one go: what is read ahead of them stays in memory."""
+        """Row groups that are read in one go: of far files what fits into memory at once."""
         stretch: list[int] = []
         ahead = 0
         for group in row_groups:
@@ -119,17 +147,16 @@ class ParquetSource:
         chunks = [group[leaf.number] for group in groups for leaf in leaves]
         if not chunks:
             return
-        self._chunk_bytes += sum(chunk.compressed_bytes for chunk in chunks)
+        self._count(chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
         reader = self._reader(as_dictionary, streamed=largest > _LARGE_CHUNK)
         numbers = sorted(leaf.number for leaf in leaves)
-        for batch in reader.reader.iter_batches(
-            batch_rows,
-            row_groups=list(range(len(groups))),
-            column_indices=numbers,
-            use_threads=False,
-        ):
-            yield [batch.column(numbers.index(leaf.number)) for leaf in leaves]
+        everything = list(range(len(groups)))
+        with self._ahead(leaves, everything):
+            for batch in reader.reader.iter_batches(
+                batch_rows, row_groups=everything, column_indices=numbers, use_threads=False
+            ):
+                yield [batch.column(numbers.index(leaf.number)) for leaf in leaves]
 
     def _reader(self, as_dictionary: Sequence[FileLeaf], *, streamed: bool) -> pq.ParquetFile:
         if not as_dictionary and not streamed:
@@ -139,7 +166,7 @@ class ParquetSource:
             metadata=self._plain.metadata,
             memory_map=False,
             buffer_size=_BUFFER if streamed else 0,
-            pre_buffer=self._is_far and not streamed,
+            pre_buffer=False,
             read_dictionary=[self.schema.stored[leaf.number].path for leaf in as_dictionary],
             coerce_int96_timestamp_unit="us",
         )
