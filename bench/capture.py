@@ -18,13 +18,15 @@ from uuid import uuid4
 
 import duckdb
 import pyarrow.parquet as pq
-from tests.support.captures import wanted
+from tests.support.captures import access_to, planned, wanted
+from tests.support.far import far_store
 from tests.support.processes import descendants, resident_bytes
 from tests.support.segmenting import segment_of
 from tests.support.tpch import make_tpch
 
 from bench.report import Measurement, Report
 from floecat.capture.columns import FilePolicy
+from floecat.capture.files import capture_file
 from floecat.capture.spark.runner import SparkCaptureRunner
 from floecat.capture.spark.sessions import SparkOptions, SparkSessions
 from floecat.storage.blobs.opening import FilesystemBlobConfig, open_blob_store
@@ -33,6 +35,8 @@ SCALE = float(os.environ.get("SCALE", "1"))
 CORES = 2
 TIMES = 3
 ROUNDS = 3
+FAR = 0.03
+"""Seconds to an object store and back."""
 SMALL_FILES = 1500
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench-capture"
 
@@ -135,6 +139,7 @@ def measure() -> Report:
         memory.end()
         rounds = [one_round() for _ in range(ROUNDS)]
         footers = footer_rate(spark, files[0])
+    far, requests = far_ratio(files[:2], policy)
     mine = statistics.median(found.capture for found in rounds)
     by_duckdb = statistics.median(found.capture / found.duckdb for found in rounds)
     by_analyze = statistics.median(found.analyze / found.capture for found in rounds)
@@ -144,6 +149,8 @@ def measure() -> Report:
         Measurement("rows", rows / mine / 1e6, "million/s"),
         Measurement("bytes", size / mine / 2**20, "MiB/s"),
         Measurement("footers only", footers, "files/s", at_least=500.0),
+        Measurement(f"a file {FAR * 1000:.0f} ms away / here", far, "x", at_most=2.5),
+        Measurement("requests for it", requests, "", at_most=10.0),
         Measurement("capture", mine, "s"),
         Measurement("DuckDB", statistics.median(found.duckdb for found in rounds), "s"),
         Measurement("ANALYZE", statistics.median(found.analyze for found in rounds), "s"),
@@ -155,6 +162,18 @@ def measure() -> Report:
 
 def _limit() -> float:
     return 2.0 if SCALE >= 5 else 3.0
+
+
+def far_ratio(files: list[Path], policy: FilePolicy) -> tuple[float, float]:
+    """How much longer a file takes from an object store, without Spark; and how many requests."""
+    near = access_to(files[0].parent)
+    capture_file(near, planned(files[0]), policy)
+    here = timed(lambda: capture_file(near, planned(files[1]), policy), 5)
+    with far_store(files, FAR) as store:
+        capture_file(store.access, store.planned(files[0]), policy)
+        store.asked.clear()
+        away = timed(lambda: capture_file(store.access, store.planned(files[1]), policy), 5)
+        return away / here, len(store.asked) / 5
 
 
 def footer_rate(spark: SparkCaptureRunner, like: Path) -> float:
