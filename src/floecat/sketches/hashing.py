@@ -18,6 +18,11 @@ _SIGN: Final = np.uint64(1)
 _BYTE_BITS: Final = np.uint64(8)
 _WORD_BITS: Final = np.uint64(64)
 
+_VALUES: Final = "values"
+_HASH: Final = pl.col(_VALUES).nchash.murmur128(seed=SEED)  # type: ignore[attr-defined]
+"""Made once: an expression with a namespace is a cycle, and one of a literal would keep its values
+until somebody looks for cycles."""
+
 Integers: TypeAlias = NDArray[np.int64]
 
 
@@ -54,7 +59,7 @@ def hash_bytes(values: pl.Series) -> Words:
     """Hashes of strings or bytes; there are no nulls among them."""
     # As bytes: a string that isn't UTF-8 is hashed like any other.
     column = values if values.dtype == pl.Binary else values.cast(pl.Binary)
-    hashed = pl.select(pl.lit(column).nchash.murmur128(seed=SEED)).to_series()  # type: ignore[attr-defined]
+    hashed = column.alias(_VALUES).to_frame().select(_HASH).to_series()
     low = hashed.cast(pl.UInt64, wrap_numerical=True).to_numpy()
     words: Words = low.astype(np.uint64, copy=False)
     return words >> _SIGN

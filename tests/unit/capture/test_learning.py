@@ -9,11 +9,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.captures import captured, scalar_of, written
+from tests.support.captures import access_to, captured, planned, scalar_of, written
 
+from floecat.capture.columns import FilePolicy, WantedColumn
+from floecat.capture.files import capture_file
+from floecat.capture.learning.numbers import shortest_bytes
 from floecat.capture.learning.ordering import byte_ends
 from floecat.sketches.frequencies import FrequencySketch
+from floecat.sketches.hashing import hash_bytes
 from floecat.sketches.theta import ThetaSketch
+from floecat.types.kinds import Kind
+from floecat.types.logical import LogicalType
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=50), st.data())
@@ -64,3 +70,36 @@ def test_numbers_counted_from_anywhere(low: int, span: int, tmp_path: Path) -> N
     assert ThetaSketch.from_bytes(found.theta).estimate == pytest.approx(
         len(np.unique(numbers)), rel=0.05
     )
+
+
+@pytest.mark.parametrize("scale", [0, 2])
+def test_whole_numbers_in_a_decimal_column(scale: int, tmp_path: Path) -> None:
+    numbers = [2**64 - 1, 2**63, 2**63 - 1, 1]
+    path = written(tmp_path, pa.table({"n": pa.array(numbers, pa.uint64())}))
+    wide = WantedColumn(
+        column_id=1,
+        name="n",
+        logical_type=LogicalType(Kind.DECIMAL, precision=22, scale=scale),
+        file_paths=(("n",),),
+        ndv=True,
+        page_index=True,
+    )
+    found = capture_file(access_to(tmp_path), planned(path), FilePolicy(columns=(wide,)))
+    row = found.rows[1]
+    assert (row.minimum, row.maximum) == ("1", str(2**64 - 1))
+    assert row.theta is not None
+    shortest = [shortest_bytes(number * 10**scale) for number in numbers]
+    assert row.theta == ThetaSketch.of(hash_bytes(pl.Series(shortest))).to_bytes()
+
+
+@pytest.mark.parametrize("spread", [1, 10**9])
+def test_nanoseconds_of_one_microsecond_are_one_frequent_value(spread: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    times = np.concatenate([rng.integers(0, 1000, 9_000), rng.integers(0, 2_000 * spread, 1_000)])
+    path = written(tmp_path, pa.table({"t": pa.array(times, pa.timestamp("ns"))}))
+    found = captured(path)
+    items = scalar_of(found, 1).frequent_items
+    many = int(np.count_nonzero(times < 1000))
+    assert items[0].value == "1970-01-01T00:00:00"
+    assert items[0].count_lower_bound <= many <= items[0].count_upper_bound
+    assert items[0].count_lower_bound >= 9_000

@@ -47,22 +47,26 @@ class NumberForm:
     width: int
     """Bytes of a value; of an INT or a time also what is hashed."""
     in_words: bool = False
-    """Whether the file has a word or less for each value, so none is longer."""
+    """Whether the file has a word or less for each value, so no decimal in it is longer."""
 
     @property
     def has_ranks(self) -> bool:
         """Whether quantiles mean something."""
         return self.logical.kind is not Kind.BOOLEAN
 
+    @property
+    def written_step(self) -> int:
+        """How many numbers in a row share a canonical string: those have no nanoseconds."""
+        return _NANOS["us"] if self.unit == "ns" else 1
+
     def numbers(self, array: pa.Array) -> Integers | None:
         """The numbers of an array without nulls; None if some don't fit a word."""
         kind = array.type
         if self.logical.kind is Kind.DECIMAL and kinds.is_integer(kind):
             # A column that was made wider: whole numbers have no scale of their own.
-            array = array.cast(pa.decimal128(_MAX_PRECISION, 0))
-            kind = array.type
+            return self._unscaled(array.cast(pa.decimal128(_MAX_PRECISION, 0)))
         if kinds.is_decimal(kind):
-            return self._unscaled(array)
+            return self._unscaled(array, in_words=self.in_words)
         if kinds.is_boolean(kind):
             array = array.cast(pa.uint8())
         elif kinds.is_date64(kind):
@@ -146,7 +150,7 @@ class NumberForm:
             )
         return None
 
-    def _unscaled(self, array: pa.Array) -> Integers | None:
+    def _unscaled(self, array: pa.Array, *, in_words: bool = False) -> Integers | None:
         if self.logical.kind is not Kind.DECIMAL:
             raise WrongTypeError(f"it is {array.type} in the file, and {self.logical} elsewhere")
         rescaled = _rescaled(array, self.logical.scale or 0)
@@ -155,7 +159,7 @@ class NumberForm:
         words = np.frombuffer(rescaled.buffers()[1], np.int64)
         words = words[2 * rescaled.offset : 2 * (rescaled.offset + len(rescaled))]
         low, high = np.ascontiguousarray(words[0::2]), words[1::2]
-        if self.in_words and rescaled is array:
+        if in_words and rescaled is array:
             return low
         # The high half of what fits a word is nothing but its sign.
         return low if bool((high == low >> 63).all()) else None

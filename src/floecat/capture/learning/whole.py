@@ -53,18 +53,29 @@ class WholeNumbers(Learning):
             sketching.add_hashes(self._form.hashes(numbers))
         if sketching.quantiles is not None:
             sketching.add_ranked(self._form.doubles(numbers), counts)
-        sketching.add_counted(counts, lambda chosen: self._texts(numbers[chosen].tolist()))
         self._keep(numbers.tolist() if len(numbers) <= SMALL else None)
+        if self._form.written_step > 1:
+            numbers, places = np.unique(self._written(numbers), return_inverse=True)
+            counts = np.bincount(places, counts).astype(np.int64)
+        sketching.add_counted(counts, lambda chosen: self._texts(numbers[chosen].tolist()))
 
     def _learn_all(self, numbers: Integers) -> None:
         sketching = self.sketching
         if sketching.needs_hashes:
             hashes = self._form.hashes(numbers)
             sketching.add_hashes(hashes)
-            sketching.add_frequent_of(hashes, lambda chosen: self._counted(numbers[chosen]))
+            written = self._written(numbers)
+            if written is not numbers:
+                hashes = self._form.hashes(written)
+            sketching.add_frequent_of(hashes, lambda chosen: self._counted(written[chosen]))
         if sketching.quantiles is not None:
             sketching.add_numbers(self._form.doubles(numbers))
         self._keep(np.unique(numbers).tolist() if sketching.are_few else None)
+
+    def _written(self, numbers: Integers) -> Integers:
+        """Numbers as their canonical strings say them, so that each string is one value."""
+        step = self._form.written_step
+        return numbers if step == 1 else numbers // step * step
 
     def _learn_long(self, array: pa.Array) -> None:
         """Decimals and unsigned numbers that don't fit a word: rare, and slow."""

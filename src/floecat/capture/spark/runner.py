@@ -1,6 +1,5 @@
 """SparkCaptureRunner: a group of files as one Spark job, a task per partition."""
 
-import gc
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from ai.floedb.floecat.execution.stored_pb2 import TaskResult
 from floecat.capture.runners import Watch
+from floecat.capture.spark.processes import keep_modules
 from floecat.capture.spark.sessions import SparkSessions
 from floecat.capture.spark.shipping import require_packages
 from floecat.capture.tasks import CaptureTask, TaskContext, run_task
@@ -126,7 +126,7 @@ def _task_function(
     context: TaskContext, tasks: tuple[CaptureTask, ...]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def capture(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        gc.freeze()  # modules stay, and there is no use in looking through them again and again
+        keep_modules()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 result = run_task(context, tasks[number]).SerializeToString()

@@ -24,7 +24,7 @@ from floecat.errors import FailedPreconditionError
 _LOG: Final = structlog.get_logger(log="floecat.spark")
 _LEAST_JAVA: Final = 17
 _TASK_FAILURES: Final = 3
-_TASKS: Final = {
+TASKS: Final = {
     "POLARS_MAX_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 1024 * 1024),
@@ -109,7 +109,7 @@ class SparkSessions:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if options.is_local:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-            for name, value in _TASKS.items():  # which inherit it
+            for name, value in TASKS.items():  # which inherit it
                 os.environ.setdefault(name, value)
         settings = {
             "spark.driver.memory": options.driver_memory,
@@ -118,7 +118,7 @@ class SparkSessions:
             "spark.local.dir": str(temporary),
             "spark.sql.warehouse.dir": str(options.folder / "warehouse"),
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={temporary}",
-            **{f"spark.executorEnv.{name}": value for name, value in _TASKS.items()},
+            **{f"spark.executorEnv.{name}": value for name, value in TASKS.items()},
             "spark.task.maxFailures": str(_TASK_FAILURES),
             **options.conf,
         }
