@@ -1,6 +1,7 @@
 """The files of a snapshot, listed once: those to be read, and those that are known already."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
@@ -16,6 +17,7 @@ from floecat.connectors.spi.records import ScanBundle
 from floecat.worker.captures import PARQUET
 from floecat.worker.grouping import GroupSums
 from floecat.worker.snapshot_known import Known
+from floecat.worker.snapshot_repeats import ListedPaths
 from floecat.worker.spool import Spool
 from floecat.worker.work import LeasedWork
 
@@ -41,13 +43,14 @@ class Listed:
     @classmethod
     def of(cls, bundle: ScanBundle, work: LeasedWork, known: Known) -> "Listed":
         files, reused = Spool(PlannedFile), Spool(PlannedFile)
-        coverage = CoverageHash()
+        coverage, paths = CoverageHash(), ListedPaths()
         applied: set[int] = set()
         size = again = 0
         try:
             for file in bundle.data_files:
                 planned = _planned(file)
                 coverage.add(planned.identity)
+                paths.add(file.file_path)
                 applied.update(file.delete_file_indexes)
                 if known.files is not None and known.files.apply(planned):
                     reused.write(planned)
@@ -58,6 +61,7 @@ class Listed:
                 if len(coverage) % _LOOK_EVERY == 0:
                     work.tell(f"{len(coverage)} files listed")
                     work.require_live()
+            paths.require_once(file.file.file_path for file in chain(files, reused))
             deletes = _deletes_to_read(bundle, applied, known.deletes)
         except BaseException:
             files.close()
