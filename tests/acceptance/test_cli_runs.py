@@ -9,7 +9,8 @@ from typing import NamedTuple
 import pytest
 from tests.support.cli import Cli, Ran, serving
 from tests.support.lake import Lake
-from tests.support.worker_process import eventually, worker_environment, worker_process
+from tests.support.waiting import eventually
+from tests.support.worker_process import worker_environment, worker_process
 
 pytestmark = pytest.mark.slow
 

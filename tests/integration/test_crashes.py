@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.writer_process import COUNTER
 
 from floecat.storage.blobs.filesystem import FilesystemBlobStore
@@ -26,7 +27,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 def run_together(path: Path, processes: int, times: int) -> None:
     started = [start("count", path, f"process{n}", times) for n in range(processes)]
     for process in started:
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
     assert [process.returncode for process in started] == [0] * processes
 
 

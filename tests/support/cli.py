@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 import floecat
 from ai.floedb.floecat.catalog.catalog_pb2 import CatalogSpec, CreateCatalogRequest
 from ai.floedb.floecat.catalog.directory_pb2 import ResolveCatalogRequest, ResolveNamespaceRequest
@@ -65,7 +67,7 @@ class Cli:
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
         assert "Traceback" not in done.stderr, done.stderr
@@ -162,13 +164,13 @@ def serving(folder: Path, *, python_path: str = "", **settings: str) -> Iterator
         yield Cli(folder, {**environment, "FLOECAT_CLIENT_SERVER": server})
     finally:
         service.terminate()
-        service.wait(30)
+        service.wait(PATIENCE_SECONDS)
     assert service.returncode == 0
 
 
 def _ready(service: "subprocess.Popen[bytes]", log: Path) -> str:
     """The address that a service says it is ready on."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until and service.poll() is None:
         found = re.search(r"floecat is ready on (\S+)\n", log.read_text())
         if found:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import grpc
 from google.protobuf.message import Message
+from tests.support.waiting import PATIENCE_SECONDS
 
 import floecat
 from ai.floedb.floecat.common import common_pb2
@@ -87,10 +88,11 @@ class Script:
             self.jobs.append(job)
         return identifier
 
-    def wait_for(self, condition: Callable[[], Any], seconds: float = 20) -> None:
-        """Until something has happened."""
+    def wait_for(self, condition: Callable[[], Any], what: str) -> None:
+        """Until something has happened; `what` says what."""
         with self.changed:
-            assert self.changed.wait_for(condition, seconds), "it didn't happen in time"
+            happened = self.changed.wait_for(condition, PATIENCE_SECONDS)
+            assert happened, f"waited {PATIENCE_SECONDS} s for {what}; there were {self.calls}"
 
 
 class ScriptedControlPlane:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from deltalake import write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 from tests.support.service import connected, running_service
+from tests.support.waiting import PATIENCE_SECONDS
 
 import floecat
 from ai.floedb.floecat.connector import connector_pb2
@@ -113,7 +114,7 @@ def working(service: Floecat, folder: Path, **settings: str) -> Iterator[Worker]
             yield worker
         finally:
             worker.stop()
-            thread.join(30)
+            thread.join(PATIENCE_SECONDS)
 
 
 def create_connector(
@@ -142,9 +143,17 @@ def capture(
     """Run and wait for the end."""
     scope = reconciler_pb2.CaptureScope(connector_id=connector.resource_id, snapshots=snapshots)
     request = reconciler_pb2.CaptureNowRequest(scope=scope, mode=mode, full_rescan=full)
-    request.max_wait.seconds = 25
-    answer = clients.reconcile.CaptureNow(request)
-    assert answer.finished, answer.job
+    return capture_now(clients, request)
+
+
+def capture_now(
+    clients: floecat.GrpcClients, request: reconciler_pb2.CaptureNowRequest
+) -> reconciler_pb2.ReconcileJob:
+    """Run, and wait for the end in the call itself."""
+    request.max_wait.seconds = PATIENCE_SECONDS
+    # Calls have a deadline of their own, which mustn't come before the end of the wait.
+    answer = clients.reconcile.CaptureNow(request, timeout=2 * PATIENCE_SECONDS)
+    assert answer.finished, f"waited {PATIENCE_SECONDS} s for this run to end: {answer.job}"
     return answer.job
 
 
@@ -152,6 +161,7 @@ __all__ = [
     "DeltaLake",
     "Lake",
     "capture",
+    "capture_now",
     "connected",
     "create_connector",
     "mirroring",

@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import psycopg
+from tests.support.waiting import PATIENCE_SECONDS
 
 NOT_FOUND = "no PostgreSQL server programs (Debian: apt-get install postgresql)"
 
@@ -71,11 +72,11 @@ def running_postgres(programs: Path, sync: str = "fsync=off") -> Iterator[Postgr
             yield server
         finally:
             process.send_signal(signal.SIGINT)  # doesn't wait for clients
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE_SECONDS)
 
 
 def _wait_until_ready(server: Postgres, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
             psycopg.connect(server.dsn).close()

@@ -8,6 +8,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from tests.support.catalog import World
+from tests.support.waiting import PATIENCE_SECONDS
 
 from ai.floedb.floecat.account import account_pb2
 from ai.floedb.floecat.catalog import (
@@ -78,4 +79,4 @@ def call_rpc(
         response_deserializer=GetMessageClass(method.output_type).FromString,
     )
     argument = iter([request]) if method.client_streaming else request
-    return made(argument, metadata=tuple(headers), timeout=30)
+    return made(argument, metadata=tuple(headers), timeout=PATIENCE_SECONDS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.support.worker_process import eventually
+from tests.support.waiting import PATIENCE_SECONDS, eventually
 
 import floecat
 from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, ResourceId
@@ -49,7 +49,7 @@ def has_ended(clients: floecat.GrpcClients, job_id: ResourceId) -> bool:
 def ended_run(
     clients: floecat.GrpcClients,
     job_id: ResourceId,
-    seconds: float = 60,
+    seconds: float = PATIENCE_SECONDS,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> messages.ReconcileJob:
     """Wait for the end of a run."""
@@ -58,5 +58,5 @@ def ended_run(
         meanwhile()
         return has_ended(clients, job_id)
 
-    eventually(look, "the run ends", seconds)
+    eventually(look, f"the run {job_id.id} ends", seconds)
     return job_of(clients, job_id)

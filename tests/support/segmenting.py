@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.support.captures import access_to, planned, planned_deletes
 
-from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SegmentReference
 from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, SegmentPart
 from floecat.artifacts.positions import PositionRun, PositionsFile
 from floecat.artifacts.segments import Segment
@@ -38,8 +38,27 @@ def segment_of(
     deletes: Sequence[Path] = (),
 ) -> Segment:
     """Capture files, and files of position deletes, into a segment; blobs lie in `folder`."""
+    written = written_segment(folder, files, policy, runner, name, watch, deletes=deletes)
+    return Segment.open(blobs_in(folder), written.manifest)
+
+
+def blobs_in(folder: Path) -> BlobStore:
+    """The store that segments are left in."""
+    return open_blob_store(FilesystemBlobConfig(folder / "blobs"))
+
+
+def written_segment(
+    folder: Path,
+    files: Sequence[Path],
+    policy: FilePolicy,
+    runner: CaptureRunner | None = None,
+    name: str = "one",
+    watch: Watch | None = None,
+    *,
+    deletes: Sequence[Path] = (),
+) -> SegmentReference:
+    """The same, as a result names it."""
     config = FilesystemBlobConfig(folder / "blobs")
-    blobs = open_blob_store(config)
     context = TaskContext(
         access=access_to(files[0].parent),
         policy=policy,
@@ -54,8 +73,7 @@ def segment_of(
         context, balanced(plans, policy, chosen.parallelism), watch or Patient()
     ):
         add_result(manifest, result)
-    finished = finish_segment(blobs, manifest)
-    return Segment.open(blobs, finished.manifest)
+    return finish_segment(blobs_in(folder), manifest)
 
 
 def positions_in(blobs: BlobStore, parts: Iterable[SegmentPart]) -> dict[str, list[PositionRun]]:

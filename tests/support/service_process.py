@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tests.support.dying_service import Point
 from tests.support.lake import Lake
-from tests.support.worker_process import ROOT, eventually
+from tests.support.waiting import PATIENCE_SECONDS, eventually
+from tests.support.worker_process import ROOT
 
 import floecat
 
@@ -69,13 +70,12 @@ class ServicePlace:
         try:
             eventually(
                 lambda: self._times_ready() > before or process.poll() is not None,
-                "it is ready",
-                seconds=60,
+                f"the service on port {self.port} is ready",
             )
             yield process
         finally:
             process.kill()
-            process.wait(20)
+            process.wait(PATIENCE_SECONDS)
 
     def _times_ready(self) -> int:
         return self.log.read_text().count("floecat is ready on") if self.log.exists() else 0

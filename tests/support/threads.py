@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 T = TypeVar("T")
 
 
@@ -13,7 +15,7 @@ def together(calls: Sequence[Callable[[], T]]) -> list[T | BaseException]:
     barrier = threading.Barrier(len(calls))
 
     def run(call: Callable[[], T]) -> T:
-        barrier.wait(timeout=30)
+        barrier.wait(timeout=PATIENCE_SECONDS)
         return call()
 
     with ThreadPoolExecutor(len(calls)) as pool:

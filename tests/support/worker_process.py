@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from tests.support.lake import Lake
+from tests.support.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,15 +64,7 @@ def worker_process(
         yield process
     finally:
         process.kill()
-        process.wait(20)
-
-
-def eventually(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
-    """Wait for what another process does."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, what
-        time.sleep(0.02)
+        process.wait(PATIENCE_SECONDS)
 
 
 def process_state(pid: int) -> str:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
+from ai.floedb.floecat.types.types_pb2 import LTK_DECIMAL, LogicalType
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobRef, BlobStore
 
@@ -72,6 +73,19 @@ SCHEMA: Final = pa.schema(
         ("values", pa.list_(pa.string())),
     ]
 )
+
+
+def mean_the_same(older: LogicalType, newer: LogicalType) -> bool:
+    """Whether rows of a column that had one type say the same of it when it has another.
+
+    All whole numbers are INT, and more digits before the point change nothing. Another scale does
+    (unscaled digits), a date that becomes a timestamp (days, microseconds), a whole number that
+    becomes a float or a decimal; and a FLOAT that becomes a DOUBLE, whose values are written with
+    more digits.
+    """
+    if older.kind == newer.kind == LTK_DECIMAL:
+        return older.scale == newer.scale
+    return older == newer
 
 
 def write_sidecar(

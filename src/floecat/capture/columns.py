@@ -1,9 +1,10 @@
 """Columns that a capture wants, where files have them, and what is hashed of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
-from ai.floedb.floecat.execution.capture_pb2 import SamplingPolicy
+from ai.floedb.floecat.execution.capture_pb2 import PlannedFile, SamplingPolicy
 from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage
 from floecat.connectors.spi.columns import ColumnPath
 from floecat.types.kinds import Kind
@@ -91,9 +92,26 @@ class FilePolicy:
     """What is wanted of every file."""
 
     columns: tuple[WantedColumn, ...]
+    others: tuple[WantedColumn, ...] = ()
+    """Columns that aren't wanted. A plan may name them still, when their pages are out of date."""
     sampling: SamplingPolicy | None = None
 
     @property
     def wants_data(self) -> bool:
         """Whether footers can't be enough."""
         return any(column.wants_data for column in self.columns)
+
+    def columns_of(self, planned: PlannedFile) -> tuple[WantedColumn, ...]:
+        """What is to be read of a file: everything that is wanted, or what its plan names of it."""
+        if not planned.column_ids:
+            return self.columns
+        named = set(planned.column_ids)
+        found = tuple(c for c in (*self.columns, *self.others) if c.column_id in named)
+        # A sidecar that is taken over mustn't lack what is named: that is why it was named.
+        return tuple(map(_indexed, found)) if planned.sidecar.artifact.uri else found
+
+
+@lru_cache(maxsize=4096)
+def _indexed(column: WantedColumn) -> WantedColumn:
+    """Remembered: equal columns of many files are to be one object, which is found quickly."""
+    return column if column.page_index else replace(column, page_index=True)

@@ -74,10 +74,7 @@ class _Capture:
         self._policy = policy
         self._groups = range(len(source.statistics.row_counts))
         self._sampled = _sample(planned, policy.sampling, len(self._groups))
-        wanted = set(planned.column_ids)
-        self._columns = policy.columns
-        if wanted:
-            self._columns = tuple(c for c in policy.columns if c.column_id in wanted)
+        self._columns = policy.columns_of(planned)
         self._partition = {part.name: part for part in planned.file.partition_values}
         self._captured = CapturedFile(self._stats(), shape=self._shape())
 

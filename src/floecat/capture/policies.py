@@ -8,16 +8,26 @@ from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.connectors.spi.columns import ColumnScope, NumberedColumn
 
 
-def file_policy(policy: CapturePolicy, columns: Sequence[NumberedColumn]) -> FilePolicy:
-    """What is wanted of every file of a snapshot, of the columns in scope."""
+def file_policy(
+    policy: CapturePolicy,
+    columns: Sequence[NumberedColumn],
+    every: Sequence[NumberedColumn] = (),
+) -> FilePolicy:
+    """What is wanted of every file of a snapshot, of the columns in scope; `every` are all."""
     outputs = set(policy.outputs)
     sketches = not outputs or capture_pb2.CAO_COLUMN_STATS in outputs
     pages = not outputs or capture_pb2.CAO_PAGE_INDEX in outputs
     wanted = tuple(
         _wanted(column, _said(policy, column), sketches=sketches, pages=pages) for column in columns
     )
+    scope = {column.column_id for column in columns}
+    others = tuple(
+        _wanted(column, None, sketches=False, pages=True)
+        for column in every
+        if column.column_id not in scope
+    )
     sampling = policy.sampling if policy.HasField("sampling") else None
-    return FilePolicy(columns=wanted, sampling=sampling)
+    return FilePolicy(columns=wanted, others=others, sampling=sampling)
 
 
 def _said(policy: CapturePolicy, column: NumberedColumn) -> ColumnCapturePolicy | None:

@@ -8,6 +8,7 @@ from floecat.cli import stats_texts
 from floecat.cli.descriptions import pair_lines
 from floecat.cli.output import note, print_table
 from floecat.cli.pages import Fetched
+from floecat.cli.quantile_texts import quantile_text
 
 _WITH_SHAPE: Final = 110
 _WITH_TOP: Final = 140
@@ -39,7 +40,7 @@ def column_fields(record: TargetStatsRecord) -> dict[str, str | list[str]]:
     """A column, a line for each thing that is known."""
     stats = record.scalar
     quantiles = [
-        f"{stats_texts.share_text(rank)}: {value:g}"
+        f"{stats_texts.share_text(rank)}: {quantile_text(stats, value)}"
         for rank, value in zip(stats.quantiles.ranks, stats.quantiles.values, strict=False)
         if round(rank * 20) in _RANKS
     ]

@@ -11,6 +11,7 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     NdvMethod,
     Quantiles,
     ScalarStats,
+    StatsCoverage,
     StatsMetadata,
     TableValueStats,
 )
@@ -21,6 +22,7 @@ from floecat.types.messages import from_message
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _FILLED, _EMPTY = "█", "░"
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_REPLACED: Final = "\ufffd"
 _STEP: Final = 1024
 _THOUSAND: Final = 1000
 _LONG: Final = 24
@@ -30,6 +32,11 @@ _LONG: Final = 24
 def count_text(number: int) -> str:
     """A number with its thousands apart."""
     return f"{number:,}"
+
+
+def counted(number: int, thing: str) -> str:
+    """So many things, by the name of one: 1 row, 2 rows."""
+    return f"{count_text(number)} {thing if number == 1 else f'{thing}s'}"
 
 
 def short_count(number: float) -> str:
@@ -82,8 +89,9 @@ def ndv_method(ndv: Ndv) -> str:
     word = enum_word(NdvMethod.Name(ndv.method))
     if not ndv.HasField("rows_seen") or ndv.rows_seen == ndv.rows_total:
         return word
-    total = f" of {count_text(ndv.rows_total)}" if ndv.HasField("rows_total") else ""
-    return f"{word}, {count_text(ndv.rows_seen)}{total} rows seen"
+    if not ndv.HasField("rows_total"):
+        return f"{word}, {counted(ndv.rows_seen, 'row')} seen"
+    return f"{word}, {count_text(ndv.rows_seen)} of {counted(ndv.rows_total, 'row')} seen"
 
 
 def null_share(stats: ScalarStats) -> float | None:
@@ -182,16 +190,20 @@ def _place(value: float, low: float, span: float, width: int) -> int:
 
 def top_text(items: Sequence[FrequentItem], total: int, shown: int = 3) -> str:
     """The most frequent values, each with its share."""
-    return ", ".join(top_lines(items, total)[:shown])
+    return ", ".join(_top(item, total, _LONG) for item in items[:shown])
 
 
 def top_lines(items: Sequence[FrequentItem], total: int) -> list[str]:
-    """A line per frequent value."""
-    return [f"{_value(item)} {_frequency(item, total)}" for item in items]
+    """A line per frequent value, all of it; and what a character in them stands for, if need be."""
+    lines = [_top(item, total, None) for item in items]
+    if any(_REPLACED in item.value for item in items):
+        lines.append(f"({_REPLACED} is that character, or bytes that aren't UTF-8)")
+    return lines
 
 
-def _value(item: FrequentItem) -> str:
-    return quoted(item.value) if item.HasField("value") else "NULL"
+def _top(item: FrequentItem, total: int, longest: int | None) -> str:
+    value = quoted(item.value, longest) if item.HasField("value") else "NULL"
+    return f"{value} {_frequency(item, total)}"
 
 
 def _frequency(item: FrequentItem, total: int) -> str:
@@ -222,17 +234,35 @@ def freshness(metadata: StatsMetadata, snapshot_id: int) -> str:
 
 
 def coverage_text(metadata: StatsMetadata) -> str:
-    """How much was looked at, if it wasn't all."""
+    """How much was looked at."""
     coverage = metadata.coverage
     parts: list[str] = []
     if coverage.files_failed:
-        parts.append(
-            f"{count_text(coverage.files_failed)} of {count_text(coverage.files_total)} files "
-            "couldn't be read"
-        )
+        parts.append(_unread(coverage))
     known = coverage.HasField("rows_seen") and coverage.HasField("rows_total")
     if known and coverage.rows_seen != coverage.rows_total:
-        parts.append(f"{count_text(coverage.rows_seen)} of {count_text(coverage.rows_total)} rows")
-    return "; ".join(parts) or (
-        f"all {count_text(coverage.files_total)} files" if coverage.HasField("files_total") else ""
-    )
+        parts.append(f"{count_text(coverage.rows_seen)} of {counted(coverage.rows_total, 'row')}")
+    if parts or not coverage.HasField("files_total"):
+        return "; ".join(parts)
+    return _all_files(coverage.files_total)
+
+
+def _unread(coverage: StatsCoverage) -> str:
+    failed, total = coverage.files_failed, coverage.files_total
+    if not coverage.HasField("files_total"):
+        return f"{counted(failed, 'file')} couldn't be read"
+    if failed < total:
+        return f"{count_text(failed)} of {counted(total, 'file')} couldn't be read"
+    if total == 1:
+        return "the only file couldn't be read"
+    return f"none of {count_text(total)} files could be read"
+
+
+def _all_files(total: int) -> str:
+    match total:
+        case 0:
+            return "no files: there are none"
+        case 1:
+            return "the only file"
+        case _:
+            return f"all {count_text(total)} files"

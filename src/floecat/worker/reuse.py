@@ -8,6 +8,7 @@ from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage, CoverageShape
 from ai.floedb.floecat.types.types_pb2 import LogicalType
 from floecat.artifacts.index.covered import Covered, CoveredFiles
 from floecat.artifacts.opened import OpenedSegments
+from floecat.artifacts.sidecars import mean_the_same
 from floecat.capture.columns import FilePolicy, WantedColumn
 
 
@@ -30,6 +31,7 @@ class Reuse:
         self._sampling = policy.sampling
         # Files of one capture share their shapes, so the answer is worked out once for all of them.
         self._missing = lru_cache(maxsize=1024)(self._missing_in)
+        self._stale = lru_cache(maxsize=1024)(self._stale_in)
         self._shapes: dict[int, CoverageShape] = {}
 
     def apply(self, planned: PlannedFile) -> bool:
@@ -37,24 +39,31 @@ class Reuse:
         found = self._covered.find(planned.identity)
         if found is None:
             return False
-        missing = self._missing(self._keys(found))
+        keys = self._keys(found)
+        missing, stale = self._missing(keys), self._stale(keys)
         # Also of a file that is read whole again: other outputs of it stay known.
         planned.reused_from.extend(found.segments)
         planned.index_part, planned.index_row = found.part, found.row
         planned.column_ids.extend(missing)
-        if not self._indexed.isdisjoint(missing):
-            self._add_sidecar(planned, found)
-        return not missing
+        if stale or not self._indexed.isdisjoint(missing):
+            self._add_sidecar(planned, found, stale)
+        return not planned.column_ids
 
-    def _add_sidecar(self, planned: PlannedFile, found: Covered) -> None:
-        """Readers find one sidecar of a file: the next takes over what it doesn't replace."""
+    def _add_sidecar(self, planned: PlannedFile, found: Covered, stale: frozenset[int]) -> None:
+        """Readers find one sidecar of a file: the next takes over what it doesn't replace.
+
+        Columns whose bounds mean something else by now are read again, wanted or not: nobody who
+        reads the sidecar could tell.
+        """
         known = self._opened.sidecar(self._covered.uses(found))
         if known is None:
             return
-        # Bounds are written in the column's type: of one that was widened since they mean another.
-        stale = {number for number, kind in _indexed(found) if kind != self._types.get(number)}
-        kept = set(known.coverage.column_ids) - stale - set(planned.column_ids)
-        if kept:
+        outdated = stale.intersection(known.coverage.column_ids)
+        if not outdated and self._indexed.isdisjoint(planned.column_ids):
+            return  # the file has no such column
+        planned.column_ids.extend(sorted(outdated.difference(planned.column_ids)))
+        kept = set(known.coverage.column_ids).difference(planned.column_ids)
+        if kept or outdated:
             planned.sidecar.artifact.CopyFrom(known.artifact)
             planned.sidecar.coverage.CopyFrom(known.coverage)
             planned.sidecar.coverage.column_ids[:] = sorted(kept)
@@ -77,6 +86,18 @@ class Reuse:
             if not any(_has(wanted, columns) for columns in known)
         ]
 
+    def _stale_in(self, keys: tuple[int, ...]) -> frozenset[int]:
+        """Columns whose page bounds were written in a type that meant something else.
+
+        Those that the snapshot doesn't have keep theirs: nobody reads them as another type.
+        """
+        written = _indexed(self._shapes[key] for key in keys)
+        return frozenset(
+            number
+            for number, kind in written.items()
+            if number in self._types and not mean_the_same(kind, self._types[number])
+        )
+
     def _is_enough(self, shape: CoverageShape) -> bool:
         """A sample stands in for a sample of the same kind; everything for any of them."""
         if not shape.HasField("sampling"):
@@ -84,15 +105,14 @@ class Reuse:
         return self._sampling is not None and shape.sampling == self._sampling
 
 
-def _indexed(found: Covered) -> Iterable[tuple[int, LogicalType]]:
+def _indexed(shapes: Iterable[CoverageShape]) -> Mapping[int, LogicalType]:
     """The columns that page bounds were written of, each in the type that it last had."""
-    types = {
+    return {
         column.column_id: column.logical_type
-        for shape in found.shapes
+        for shape in shapes
         for column in shape.columns
         if column.page_index
     }
-    return types.items()
 
 
 def _has(wanted: WantedColumn, columns: Mapping[int, ColumnCoverage]) -> bool:

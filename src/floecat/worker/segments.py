@@ -23,6 +23,7 @@ from floecat.artifacts.segments import (
 from floecat.capture.policies import file_policy
 from floecat.capture.runners import CaptureRunner
 from floecat.capture.tasks import TaskContext, balanced
+from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.storage.blobs.opening import BlobConfig
 from floecat.storage.blobs.port import BlobStore
@@ -79,7 +80,11 @@ class SegmentFileGroupCapture:
         scope = column_scope(policy, task.given.column_ids, lambda: bundle.columns)
         return TaskContext(
             access=connector.file_access(*task.relation),
-            policy=file_policy(policy, scope.selected(bundle.columns)),
+            policy=file_policy(
+                policy,
+                scope.selected(bundle.columns),
+                ColumnScope((), scope.numbers).selected(bundle.columns),
+            ),
             blobs=self._config,
             blob_prefix=task.given.blob_prefix,
             allow_failed_files=task.given.capture_policy.allow_failed_files,

@@ -113,7 +113,7 @@ class Captured:
                 full_rescan=True,
             )
         )
-        job = ended_run(self.clients, started.job_id, 60)
+        job = ended_run(self.clients, started.job_id)
         assert job.state == messages.RJS_SUCCEEDED, job
         assert not job.degraded, job
         name = parse_relation("theirs.statistics.theta")

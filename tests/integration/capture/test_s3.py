@@ -102,7 +102,7 @@ def table_id(clients: floecat.GrpcClients, moto: Moto, bucket: str) -> ResourceI
         scope=messages.CaptureScope(connector_id=connector.resource_id),
         mode=messages.METADATA_AND_CAPTURE,
     )
-    job = ended_run(clients, clients.reconcile.StartCapture(start).job_id, 120)
+    job = ended_run(clients, clients.reconcile.StartCapture(start).job_id)
     assert job.state == messages.RJS_SUCCEEDED, job
     assert not job.degraded, job
     name = parse_relation("lake.sales.orders")

@@ -18,7 +18,8 @@ from tests.support.dying_service import Point
 from tests.support.lake import Lake, create_connector
 from tests.support.runs import ended_run, start_run
 from tests.support.service_process import ServicePlace
-from tests.support.worker_process import eventually, worker_environment, worker_process
+from tests.support.waiting import eventually
+from tests.support.worker_process import worker_environment, worker_process
 
 import floecat
 from ai.floedb.floecat.common.common_pb2 import ResourceId
@@ -83,7 +84,7 @@ def test_a_service_killed_at_any_point_goes_on_from_there(
             with suppress(FloecatError):  # it may die of this very call
                 start_run(clients, connector, key="run")
         with worker_process(place, environment, tmp_path / "worker.log"):
-            eventually(lambda: doomed.poll() is not None, f"it dies {point}", 20)
+            eventually(lambda: doomed.poll() is not None, f"it dies {point}")
             assert doomed.returncode == -signal.SIGKILL
             with place.running(), place.connected() as clients:
                 ended = ended_run(clients, start_run(clients, connector, key="run"))
@@ -125,7 +126,7 @@ def test_a_service_killed_while_it_cancels_goes_on_cancelling(
         request = messages.CancelReconcileJobRequest(job_id=run)
         with suppress(FloecatError):  # it may die of this very call
             clients.reconcile.CancelReconcileJob(request)
-        eventually(lambda: doomed.poll() is not None, f"it dies {point}", 20)
+        eventually(lambda: doomed.poll() is not None, f"it dies {point}")
     with place.running(), place.connected() as clients:
         clients.reconcile.CancelReconcileJob(request)
         cancelled = {messages.RJS_CANCELLED: 15}

@@ -5,6 +5,7 @@ from queue import Queue
 from threading import Event
 
 import pytest
+from tests.support.waiting import PATIENCE_SECONDS
 
 from floecat.reconciler import keys
 from floecat.reconciler.signals import AREAS, SignallingKeyValueStore, Signals
@@ -51,6 +52,6 @@ def test_a_chore_that_is_woken_doesnt_wait_for_its_time() -> None:
     upkeep.start()
     for _ in range(3):
         woken.set()
-        assert done.get(timeout=20) == "done"
+        assert done.get(timeout=PATIENCE_SECONDS) == "done"
     upkeep.stop()
     assert not any(thread.is_alive() for thread in upkeep.threads)

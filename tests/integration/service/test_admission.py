@@ -14,6 +14,7 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 from prometheus_client import CollectorRegistry
+from tests.support.waiting import PATIENCE_SECONDS
 
 import floecat
 from ai.floedb.floecat.catalog import catalog_pb2, catalog_pb2_grpc
@@ -27,7 +28,6 @@ from floecat.service.principals import Headers, Principal
 from floecat.service.server import Server, ServerConfig
 
 CREATE = catalog_pb2.CreateCatalogRequest()
-SOON = timedelta(seconds=30).total_seconds()
 
 
 class Anyone:
@@ -47,7 +47,7 @@ class Blocked:
         def handle(_request: Any, _call: Call) -> Any:
             self.calls += 1
             self.begun.release()
-            assert self.go.wait(SOON)
+            assert self.go.wait(PATIENCE_SECONDS)
             return catalog_pb2.CreateCatalogResponse()
 
         return handle
@@ -76,7 +76,7 @@ class Busy:
     def occupy(self) -> list[Any]:
         """One call on the thread and one that waits."""
         running = self.stub.CreateCatalog.future(CREATE)
-        assert self.handler.begun.acquire(timeout=SOON)
+        assert self.handler.begun.acquire(timeout=PATIENCE_SECONDS)
         waiting = self.stub.CreateCatalog.future(CREATE)
         until(lambda: self.server._unary._places.qsize() == 0)
         return [running, waiting]
@@ -85,7 +85,7 @@ class Busy:
         """Until the server has heard what was said before, on the same connection."""
         health: Any = health_pb2_grpc.HealthStub(self.channel)
         for _ in range(3):
-            health.Check(health_pb2.HealthCheckRequest(), timeout=SOON)
+            health.Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE_SECONDS)
 
     def refused(self) -> float:
         """How many calls were."""
@@ -102,7 +102,7 @@ class Busy:
 
 
 def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.001)
@@ -121,7 +121,7 @@ def test_what_finds_the_queue_full_is_refused_at_once_and_told_when_to_come_agai
     with busy_server() as busy:
         occupying = busy.occupy()
         with pytest.raises(grpc.RpcError) as refusal:
-            busy.stub.CreateCatalog(CREATE, timeout=SOON)
+            busy.stub.CreateCatalog(CREATE, timeout=PATIENCE_SECONDS)
         failed: Any = refusal.value  # a grpc.Call as well
         status = rpc_status.from_call(failed)
         details = {detail.TypeName(): detail for detail in status.details}
@@ -135,13 +135,13 @@ def test_what_finds_the_queue_full_is_refused_at_once_and_told_when_to_come_agai
         # Others have threads of their own.
         check = health_pb2.HealthCheckRequest()
         health: Any = health_pb2_grpc.HealthStub(busy.channel)
-        answer = health.Check(check, timeout=SOON)
+        answer = health.Check(check, timeout=PATIENCE_SECONDS)
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
         assert busy.handler.calls == 1
         busy.handler.go.set()
         for call in occupying:
-            call.result(SOON)
-        busy.stub.CreateCatalog(CREATE, timeout=SOON)  # there is room again
+            call.result(PATIENCE_SECONDS)
+        busy.stub.CreateCatalog(CREATE, timeout=PATIENCE_SECONDS)  # there is room again
 
 
 def test_the_client_comes_again_even_with_what_it_may_not_repeat() -> None:
@@ -152,9 +152,9 @@ def test_the_client_comes_again_even_with_what_it_may_not_repeat() -> None:
             created = pool.submit(clients.catalogs.CreateCatalog, CREATE)  # has no key
             until(lambda: busy.refused() > 1)
             busy.handler.go.set()
-            created.result(SOON)
+            created.result(PATIENCE_SECONDS)
         for call in occupying:
-            call.result(SOON)
+            call.result(PATIENCE_SECONDS)
         assert busy.handler.calls == 3
 
 
@@ -174,13 +174,13 @@ def test_the_client_gives_up_in_the_end() -> None:
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     with busy_server(waiting=10) as busy:
         first = busy.stub.CreateCatalog.future(CREATE)
-        assert busy.handler.begun.acquire(timeout=SOON)
+        assert busy.handler.begun.acquire(timeout=PATIENCE_SECONDS)
         late = busy.stub.CreateCatalog.future(CREATE, timeout=0.1)
         cancelled = busy.stub.CreateCatalog.future(CREATE)
         assert late.code() == grpc.StatusCode.DEADLINE_EXCEEDED
         cancelled.cancel()
         busy.heard()
         busy.handler.go.set()
-        first.result(SOON)
-        busy.stub.CreateCatalog(CREATE, timeout=SOON)  # behind the two in the queue
+        first.result(PATIENCE_SECONDS)
+        busy.stub.CreateCatalog(CREATE, timeout=PATIENCE_SECONDS)  # behind the two in the queue
         assert busy.handler.calls == 2

@@ -1,7 +1,6 @@
 """The service over real sockets: headers, errors, limits, health, metrics, a graceful stop."""
 
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.support.reflection import ReflectedClient
 from tests.support.service import connected, running_service
+from tests.support.waiting import PATIENCE_SECONDS, eventually
 
 import floecat
 from ai.floedb.floecat.account.account_pb2 import (
@@ -225,7 +225,7 @@ def test_what_was_acknowledged_before_a_stop_is_kept(tmp_path: Path) -> None:
         clients = floecat.connect(f"127.0.0.1:{service.port}")
         thread = threading.Thread(target=work, args=[clients])
         thread.start()
-        assert busy.wait(timeout=60)
+        assert busy.wait(timeout=PATIENCE_SECONDS), "the clients are at work"
     thread.join()
     clients.close()
     with running_service(tmp_path) as service, connected(service) as again:
@@ -305,10 +305,10 @@ def test_a_running_service_finishes_deletions_by_itself(
     delete = catalog_pb2.DeleteCatalogRequest(catalog_id=catalog.resource_id, cascade=True)
     clients.catalogs.DeleteCatalog(delete)
     kv = service._maintenance._kv
-    until = time.monotonic() + 60
-    while any(kv.scan(partition, limit=1) for partition in keys.sweeps()):
-        assert time.monotonic() < until, "nobody swept"
-        time.sleep(0.05)
+    eventually(
+        lambda: not any(kv.scan(partition, limit=1) for partition in keys.sweeps()),
+        "what was deleted is swept",
+    )
     account, kind = catalog.resource_id.account_id, catalog.resource_id.kind
     assert kv.get(keys.resource(account, kind, catalog.resource_id.id)) is None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import grpc
 import pytest
 from tests.support.service import connected, running_service
+from tests.support.waiting import PATIENCE_SECONDS
 
 import floecat
 from ai.floedb.floecat.catalog import (
@@ -96,12 +97,12 @@ def test_a_stream_that_breaks_off_leaves_nothing(
     def breaking_off() -> Iterator[Piece]:
         yield from pieces(table_id, SMALL, 100)
         sent.set()
-        go_on.wait(30)
+        go_on.wait(PATIENCE_SECONDS)
 
     with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
         stub = snapshot_pb2_grpc.SnapshotServiceStub(channel)
         call = stub.WriteSnapshotAttachment.future(breaking_off())
-        assert sent.wait(30)
+        assert sent.wait(PATIENCE_SECONDS), "all pieces are sent"
         call.cancel()
         go_on.set()
     with pytest.raises(NotFoundError):

@@ -13,6 +13,7 @@ import pytest
 from tests.support.capturing import Capturing, files_of
 from tests.support.catalog import World
 from tests.support.reconciling import Reconciling
+from tests.support.waiting import PATIENCE_SECONDS
 
 from ai.floedb.floecat.catalog.index_pb2 import ReadIndexArtifactRequest
 from ai.floedb.floecat.catalog.stats_pb2 import ListTargetStatsRequest
@@ -78,7 +79,7 @@ def test_everything_acknowledged_before_a_backup_is_in_it_while_writers_go_on(
 
         writer = Thread(target=write)
         writer.start()
-        assert some.wait(60)
+        assert some.wait(PATIENCE_SECONDS), "twenty tables are written"
         before = list(acknowledged)
         archive = backed_up(original, tmp_path / "backup.tar")
         assert writer.is_alive()

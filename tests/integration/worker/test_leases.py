@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 from tests.support.control_plane import Script, serving_at
+from tests.support.waiting import PATIENCE_SECONDS
 
 import floecat
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
@@ -61,7 +62,7 @@ def running(control: ControlPlane, script: Script, step: Step) -> Iterator[Lease
     thread.start()
     try:
         yield work
-        thread.join(20)
+        thread.join(PATIENCE_SECONDS)
         assert not thread.is_alive()
     finally:
         heartbeats.stop()
@@ -69,7 +70,7 @@ def running(control: ControlPlane, script: Script, step: Step) -> Iterator[Lease
 
 def until_ended(work: LeasedWork) -> None:
     """Work that goes on until it is told not to."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         work.require_live()
         time.sleep(0.01)
@@ -80,7 +81,7 @@ def test_a_lease_is_renewed_while_the_work_goes_on(script: Script, control: Cont
     script.lease = SHORT
 
     def step(work: LeasedWork) -> None:
-        script.wait_for(lambda: script.calls["RenewReconcileJobLease"] >= 4)
+        script.wait_for(lambda: script.calls["RenewReconcileJobLease"] >= 4, "renewals")
         work.require_live()
 
     with running(control, script, step):
@@ -99,7 +100,7 @@ def test_short_work_needs_no_heartbeat(script: Script, control: ControlPlane) ->
 def test_who_has_lost_the_lease_says_no_more(script: Script, control: ControlPlane) -> None:
     script.lease = SHORT
     with running(control, script, until_ended) as work:
-        script.wait_for(lambda: script.calls["StartLeasedReconcileJob"])
+        script.wait_for(lambda: script.calls["StartLeasedReconcileJob"], "the job's start")
         script.lost.add(work.lease.job_id.id)
     assert not script.results
     assert not script.completed
@@ -111,7 +112,7 @@ def test_a_heartbeat_that_isnt_answered_is_repeated(script: Script, control: Con
     script.away["RenewReconcileJobLease"] = 2
 
     def step(work: LeasedWork) -> None:
-        script.wait_for(lambda: script.calls["RenewReconcileJobLease"] >= 4)
+        script.wait_for(lambda: script.calls["RenewReconcileJobLease"] >= 4, "renewals")
 
     with running(control, script, step):
         pass
@@ -133,7 +134,7 @@ def test_without_an_answer_for_a_whole_lease_it_is_lost(
 def test_a_cancelled_job_ends_and_says_so(script: Script, control: ControlPlane) -> None:
     script.lease = SHORT
     with running(control, script, until_ended) as work:
-        script.wait_for(lambda: script.calls["StartLeasedReconcileJob"])
+        script.wait_for(lambda: script.calls["StartLeasedReconcileJob"], "the job's start")
         script.cancelled.add(work.lease.job_id.id)
     assert [done.WhichOneof("outcome") for done in script.completed] == ["cancelled"]
     assert script.completed[0].result_id == "job0:::7:cancelled"
@@ -143,7 +144,7 @@ def test_progress_is_reported_with_the_newest_word(script: Script, control: Cont
     def step(work: LeasedWork) -> None:
         for files in range(100):
             work.tell(f"{files} files", ReconcileCounters(files_completed=files))
-        script.wait_for(lambda: script.reports)
+        script.wait_for(lambda: script.reports, "a report")
 
     with running(control, script, step):
         pass
@@ -213,14 +214,14 @@ def test_a_result_waits_for_a_service_that_restarts(script: Script, unused_port:
     restarted = threading.Event()
 
     def step(work: LeasedWork) -> None:
-        restarted.wait(20)
+        restarted.wait(PATIENCE_SECONDS)
 
     with floecat.connect(f"127.0.0.1:{unused_port}") as clients:
         control = ControlPlane(clients.executor)
         with serving_at(script, unused_port):
             context = running(control, script, step)
             context.__enter__()
-            script.wait_for(lambda: script.calls["StartLeasedReconcileJob"])
+            script.wait_for(lambda: script.calls["StartLeasedReconcileJob"], "the job's start")
         restarted.set()
         time.sleep(0.3)  # the first attempts find nobody
         with serving_at(script, unused_port):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.support.lake import Lake, capture, create_connector, mirroring, worker_of
+from tests.support.lake import Lake, capture, capture_now, create_connector, mirroring, worker_of
 from tests.support.lakehouse import delta_root, iceberg_root, iceberg_truth
 from tests.support.service import connected
 
@@ -118,10 +118,7 @@ def test_capture_only_captures_what_is_recorded(clients: floecat.GrpcClients, la
         connector_id=connector.resource_id, table_ids=[orders.resource_id]
     )
     request = messages.CaptureNowRequest(scope=scope, mode=messages.CAPTURE_ONLY)
-    request.max_wait.seconds = 25
-    answer = clients.reconcile.CaptureNow(request)
-    assert answer.finished
-    assert answer.job.counters.stats_processed == 1
+    assert capture_now(clients, request).counters.stats_processed == 1
     assert is_finalized(clients, "lake.sales.orders", orders.current_snapshot_id)
     assert table(clients, "lake.sales.orders") == orders
 

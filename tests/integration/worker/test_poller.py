@@ -11,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 from tests.support.connectors import opener
 from tests.support.control_plane import Script
+from tests.support.waiting import PATIENCE_SECONDS
 
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
 from ai.floedb.floecat.reconciler import reconciler_pb2 as jobs
@@ -61,7 +62,9 @@ class GatedExecutor:
 
     def wait_for_running(self, number: int) -> None:
         with self.changed:
-            assert self.changed.wait_for(lambda: self.running == number, 20), self.running
+            assert self.changed.wait_for(lambda: self.running == number, PATIENCE_SECONDS), (
+                f"waited {PATIENCE_SECONDS} s for {number} jobs to run, and {self.running} do"
+            )
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def polling(
     finally:
         executor.gate.set()
         poller.stop(GRACE)
-        thread.join(20)
+        thread.join(PATIENCE_SECONDS)
         heartbeats.stop()
     assert not thread.is_alive()
 
@@ -103,7 +106,7 @@ def test_no_more_is_leased_than_there_is_room_for(
         script.add(jobs.EXEC_FILE_GROUP, NOTHING)
     with polling(control, executor):
         executor.wait_for_running(2)
-        script.wait_for(lambda: len(script.asked) >= 6)
+        script.wait_for(lambda: len(script.asked) >= 6, "six requests for work")
         assert len(script.jobs) == 3, "the others stay where another worker finds them"
         assert set(script.asked[-1].job_kinds) == {jobs.PLAN_TABLE}
         script.add(jobs.PLAN_TABLE, NOTHING)
@@ -112,7 +115,7 @@ def test_no_more_is_leased_than_there_is_room_for(
         time.sleep(0.1)
         assert len(script.asked) == asked, "with every slot taken nobody is asked"
         executor.gate.set()
-        script.wait_for(lambda: len(script.results) == 6)
+        script.wait_for(lambda: len(script.results) == 6, "six results")
     assert executor.most == 3
 
 
@@ -122,15 +125,15 @@ def test_work_is_asked_for_at_once_while_there_is_some(
     executor.gate.set()
     for _ in range(30):
         script.add(jobs.EXEC_FILE_GROUP, NOTHING)
-    with polling(control, executor, poll_every=timedelta(seconds=30)):
-        script.wait_for(lambda: len(script.results) == 30, seconds=10)
+    with polling(control, executor, poll_every=timedelta(hours=1)):
+        script.wait_for(lambda: len(script.results) == 30, "thirty results")
 
 
 def test_it_says_who_it_is_and_what_it_runs(
     script: Script, control: ControlPlane, executor: GatedExecutor
 ) -> None:
     with polling(control, executor):
-        script.wait_for(lambda: script.asked)
+        script.wait_for(lambda: script.asked, "a request for work")
     asked = script.asked[0]
     assert asked.executor_id == "w1"
     assert list(asked.executor_ids) == ["remote-file-group"]
@@ -142,7 +145,7 @@ def test_the_service_says_when_to_ask_again(
 ) -> None:
     script.poll_after = timedelta(seconds=50)
     with polling(control, executor):
-        script.wait_for(lambda: script.asked)
+        script.wait_for(lambda: script.asked, "a request for work")
         time.sleep(0.2)
         assert len(script.asked) == 1
 
@@ -154,7 +157,7 @@ def test_a_service_that_is_away_is_mentioned_once(
     script.away["LeaseReconcileJob"] = 4
     script.add(jobs.EXEC_FILE_GROUP, NOTHING)
     with capture_logs() as logs, polling(control, executor):
-        script.wait_for(lambda: script.results)
+        script.wait_for(lambda: script.results, "a result")
     events = [line["event"] for line in logs if line["event"].startswith("control plane")]
     assert events == ["control plane away", "control plane back"]
 
@@ -196,5 +199,5 @@ def test_a_job_that_nobody_here_can_run_fails(
 ) -> None:
     script.add(jobs.PLAN_TABLE, NOTHING, executor="remote-default")
     with polling(control, executor):
-        script.wait_for(lambda: script.completed)
+        script.wait_for(lambda: script.completed, "a job that is given up")
     assert "no executor" in script.completed[0].failure.message

@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from tests.support.aftermath import check_exact, contents
 from tests.support.lake import Lake, create_connector, mirroring
 from tests.support.service import connected
+from tests.support.waiting import PATIENCE_SECONDS, eventually
 from tests.support.worker_process import (
-    eventually,
     process_state,
     worker_environment,
     worker_process,
@@ -86,7 +86,7 @@ def has_ended(clients: floecat.GrpcClients, job: messages.ReconcileJob) -> bool:
 
 
 def check_complete(clients: floecat.GrpcClients, job: messages.ReconcileJob) -> None:
-    eventually(lambda: has_ended(clients, job), "the run ends", seconds=60)
+    eventually(lambda: has_ended(clients, job), "the run ends")
     ended = job_of(clients, job.job_id)
     assert ended.state == messages.RJS_SUCCEEDED, ended
     assert not ended.degraded, ended.failures
@@ -126,7 +126,7 @@ def test_a_worker_that_is_told_to_stop_leaves_nothing_behind(
     with worker_process(service, environment, log) as first:
         eventually(lambda: '"leased"' in log.read_text(), "it begins")
         first.send_signal(signal.SIGTERM)
-        assert first.wait(20) == 0
+        assert first.wait(PATIENCE_SECONDS) == 0
     assert "stopping" in log.read_text()
     assert "Traceback" not in log.read_text()
     with worker_process(service, environment, log):
@@ -241,5 +241,5 @@ def test_settings_that_make_no_worker_are_refused(
     log = tmp_path / "worker.log"
     none = {**environment, "FLOECAT_RECONCILER_MAX_PARALLELISM": "0"}
     with worker_process(service, none, log) as process:
-        assert process.wait(20) == 2
+        assert process.wait(PATIENCE_SECONDS) == 2
     assert "reconciler.max-parallelism is 0" in log.read_text()

@@ -1,5 +1,6 @@
 """A file has one sidecar: columns that are read later join those that were read before."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -92,3 +93,24 @@ def test_an_older_one_that_cant_be_used_is_left_out(
     alone = write(blobs, later, "alone")
     assert list(alone.coverage.column_ids) == [2]
     assert set(rows(blobs, alone).column("column_id").to_pylist()) == {2}
+
+
+def test_pages_of_a_column_that_nobody_wants_are_renewed_if_the_plan_says_so(
+    blobs: MemoryBlobStore, file: Path
+) -> None:
+    everything = write(blobs, planned(file), "everything")
+    footers = tuple(
+        replace(c, ndv=False, quantiles=False, frequent_items=False) for c in POLICY.columns
+    )
+    first = replace(footers[0], page_index=False)
+    policy = FilePolicy(columns=(first,), others=footers[1:])
+    again = planned(file, column_ids=[1, 2])
+    again.sidecar.CopyFrom(everything)
+    again.sidecar.coverage.column_ids[:] = [3]
+    captured = capture_file(access_to(file.parent), again, policy)
+    assert sorted(captured.rows) == [1, 2]
+    renewed = write_pages(blobs, "renewed", again, captured)
+    assert renewed.coverage == everything.coverage
+    whole = capture_file(access_to(file.parent), planned(file), policy)
+    assert sorted(whole.rows) == [1], "what isn't named is read only if it is wanted"
+    assert whole.page_coverage is None

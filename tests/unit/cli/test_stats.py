@@ -19,7 +19,9 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
 from ai.floedb.floecat.statistics.statistics_pb2 import ColumnStatsTarget, StatsTarget
 from floecat.cli import output, stats_shown, stats_texts
 from floecat.cli.pages import Fetched
-from floecat.types.logical import INT
+from floecat.cli.quantile_texts import quantile_text
+from floecat.types.kinds import Kind
+from floecat.types.logical import INT, LogicalType
 from floecat.types.messages import to_message
 
 EVIL = "\x1b]0;owned\x07\x1b[2J \u202etxt"
@@ -126,6 +128,80 @@ def test_a_table_says_what_is_exact_and_what_was_seen() -> None:
     assert fields["delete files"] == "1 (10 B)"
     assert fields["seen"] == "1 of 3 files couldn't be read; 700 of 1,000 rows"
     assert fields["captured"] == "at some time from snapshot 7"
+
+
+@pytest.mark.parametrize(
+    ("coverage", "text"),
+    [
+        (StatsCoverage(), ""),
+        (StatsCoverage(files_total=0), "no files: there are none"),
+        (StatsCoverage(files_total=1), "the only file"),
+        (StatsCoverage(files_total=1200), "all 1,200 files"),
+        (StatsCoverage(files_total=1, files_failed=1), "the only file couldn't be read"),
+        (StatsCoverage(files_total=3, files_failed=1), "1 of 3 files couldn't be read"),
+        (StatsCoverage(files_total=3, files_failed=3), "none of 3 files could be read"),
+        (StatsCoverage(files_failed=1), "1 file couldn't be read"),
+        (StatsCoverage(files_total=1, rows_seen=0, rows_total=1), "0 of 1 row"),
+        (StatsCoverage(files_total=1, rows_seen=5, rows_total=5), "the only file"),
+    ],
+)
+def test_what_was_seen_is_told_as_people_would(coverage: StatsCoverage, text: str) -> None:
+    assert stats_texts.coverage_text(StatsMetadata(coverage=coverage)) == text
+
+
+@pytest.mark.parametrize(
+    ("ndv", "text"),
+    [
+        (Ndv(method=NM_THETA), "theta"),
+        (Ndv(method=NM_THETA, rows_seen=9, rows_total=9), "theta"),
+        (Ndv(method=NM_THETA, rows_seen=1), "theta, 1 row seen"),
+        (Ndv(method=NM_THETA, rows_seen=1, rows_total=2000), "theta, 1 of 2,000 rows seen"),
+    ],
+)
+def test_how_distinct_values_were_found_is_told_so_too(ndv: Ndv, text: str) -> None:
+    assert stats_texts.ndv_method(ndv) == text
+
+
+def test_frequent_values_are_whole_where_there_is_room() -> None:
+    moment = "2024-01-01T01:02:03.456789Z"
+    items = [FrequentItem(value=moment, count_estimate=1)]
+    assert stats_texts.top_lines(items, 1) == [f"{moment} 100%"]
+    assert stats_texts.top_text(items, 1) == f"{moment[:23]}… 100%"
+
+
+def test_characters_that_replace_others_are_told_of() -> None:
+    items = [FrequentItem(value=text, count_estimate=1) for text in ("a", "b\ufffd")]
+    *lines, note = stats_texts.top_lines(items, 2)
+    assert lines == ["a 50.0%", "b\ufffd 50.0%"]
+    assert note == "(\ufffd is that character, or bytes that aren't UTF-8)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (Kind.DATE, 19723.0, "2024-01-01"),
+        (Kind.DATE, -1.0, "1969-12-31"),
+        (Kind.DATE, 1e300, "1e+300"),
+        (Kind.TIME, 3_723_000_004.0, "01:02:03.000004"),
+        (Kind.TIME, -1.0, "-1"),
+        (Kind.TIMESTAMP, 1_704_070_923_456_789.0, "2024-01-01T01:02:03.456789"),
+        (Kind.TIMESTAMPTZ, 1_704_070_923_000_000.0, "2024-01-01T01:02:03Z"),
+        (Kind.TIMESTAMP, float("nan"), "nan"),
+        (Kind.TIMESTAMP, float("inf"), "inf"),
+        (Kind.INT, 1_234_567.0, "1,234,567"),
+        (Kind.INT, 1e18, "1e+18"),
+        (Kind.DOUBLE, 0.25, "0.25"),
+    ],
+)
+def test_quantiles_are_written_as_the_columns_values_are(
+    kind: Kind, value: float, text: str
+) -> None:
+    stats = ScalarStats(logical_type=to_message(LogicalType(kind)))
+    assert quantile_text(stats, value) == text
+
+
+def test_quantiles_of_who_knows_what_are_numbers() -> None:
+    assert quantile_text(ScalarStats(), 2.5) == "2.5"
 
 
 @pytest.mark.parametrize(
