@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import polars as pl
 import pyarrow as pa
 
-from floecat.capture.parquet.thrift import MalformedThriftError
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.connectors.spi.errors import ConnectorError
 from floecat.errors import ErrorCode
 
@@ -29,7 +29,7 @@ def reasons(path: str) -> Iterator[None]:
         raise CaptureFailure(f"{path}: {failure.reason}", retryable=failure.retryable) from failure
     except FileNotFoundError as error:
         raise CaptureFailure(f"{path}: it isn't there any more") from error
-    except MalformedThriftError as error:
+    except MalformedParquetError as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error.message}") from error
     except (pa.ArrowException, pl.exceptions.PolarsError, ValueError, ArithmeticError) as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error}") from error

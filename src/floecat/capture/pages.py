@@ -7,9 +7,9 @@ from typing import Any, Final
 from floecat.artifacts.sidecars import PageRow
 from floecat.capture.bounding import StatedColumn
 from floecat.capture.learning.cutting import CUT_FROM, LONGEST, cut_high, cut_low
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import ChunkDetails
 from floecat.capture.parquet.pages import PageBounds, PageLocations, parse_bounds, parse_locations
-from floecat.capture.parquet.thrift import MalformedThriftError
 from floecat.types.kinds import Kind
 
 _NANOS: Final = {"ms": 1_000_000, "us": 1_000, "ns": 1}
@@ -70,7 +70,7 @@ class PageRows:
         try:
             bounds = parse_bounds(self.stated.source.read(details.column_index))
             places = parse_locations(self.stated.source.read(details.offset_index))
-        except MalformedThriftError:
+        except MalformedParquetError:
             return None
         return (bounds, places) if len(bounds) == len(places) else None
 

@@ -23,7 +23,6 @@ from floecat.artifacts.segments import (
 from floecat.capture.policies import file_policy
 from floecat.capture.runners import CaptureRunner
 from floecat.capture.tasks import TaskContext, balanced
-from floecat.connectors.spi.columns import ColumnScope
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.storage.blobs.opening import BlobConfig
 from floecat.storage.blobs.port import BlobStore
@@ -81,9 +80,7 @@ class SegmentFileGroupCapture:
         return TaskContext(
             access=connector.file_access(*task.relation),
             policy=file_policy(
-                policy,
-                scope.selected(bundle.columns),
-                ColumnScope((), scope.numbers).selected(bundle.columns),
+                policy, scope.selected(bundle.columns), scope.numbered(bundle.columns)
             ),
             blobs=self._config,
             blob_prefix=task.given.blob_prefix,

@@ -10,7 +10,7 @@ def columns_of(
 ) -> list[NumberedColumn]:
     """The columns of the snapshot's own schema: others that files still have are gone."""
     numbers = {tuple(column.path): column.column_id for column in given.column_ids}
-    return ColumnScope((), numbers).selected(bundle.columns)
+    return ColumnScope(numbers=numbers).numbered(bundle.columns)
 
 
 def has_source_ids(bundle: ScanBundle) -> bool:

@@ -29,10 +29,10 @@ from ai.floedb.floecat.execution.capture_pb2 import SamplingPolicy
 from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import parse_footer, read_footer
 from floecat.capture.parquet.pages import parse_bounds, parse_locations
 from floecat.capture.parquet.spans import FileSpans
-from floecat.capture.parquet.thrift import MalformedThriftError
 from floecat.capture.spark.sessions import TASKS
 from floecat.connectors.spi.columns import ColumnPath
 from floecat.types.kinds import Kind
@@ -591,7 +591,7 @@ def test_a_cut_off_footer_is_no_footer(healthy: bytes) -> None:
     footer = read_footer(FileSpans(pa.BufferReader(healthy), len(healthy)), len(healthy))
     assert len(parse_footer(footer).row_groups) == 1
     for end in range(len(footer) - 1):
-        with pytest.raises(MalformedThriftError):
+        with pytest.raises(MalformedParquetError):
             parse_footer(footer[:end])
 
 
@@ -600,16 +600,16 @@ def test_hostile_metadata_ends_in_an_error(content: bytes) -> None:
     for parse in (parse_footer, parse_bounds, parse_locations):
         try:
             parse(content)
-        except MalformedThriftError:
+        except MalformedParquetError:
             continue
 
 
 def test_announced_sizes_are_not_believed() -> None:
     # A list of 2^60 structs, and a text of as many bytes.
     for content in (b"\x19\xfc" + b"\x80" * 8 + b"\x10", b"\x18" + b"\x80" * 8 + b"\x10"):
-        with pytest.raises(MalformedThriftError):
+        with pytest.raises(MalformedParquetError):
             parse_bounds(content)
-    with pytest.raises(MalformedThriftError):
+    with pytest.raises(MalformedParquetError):
         parse_bounds(b"\x1c" * 5000)
 
 

@@ -11,9 +11,10 @@ from tests.support.captures import access_to, planned, wanted, written
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import capture_file
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.pages import parse_bounds
 from floecat.capture.parquet.schemas import KnownSchemas
-from floecat.capture.parquet.thrift import MalformedThriftError, read_struct
+from floecat.capture.parquet.thrift import read_struct
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.int64())])
 POLICY = FilePolicy(columns=wanted(SCHEMA))
@@ -89,7 +90,7 @@ def test_numbers_where_bytes_should_be_cost_nothing(size: int, tmp_path: Path) -
     with pytest.raises(CaptureFailure):
         capture_file(access_to(tmp_path), planned(bad), POLICY)
     bounds = b"\x19\x16" + number(size)
-    with pytest.raises(MalformedThriftError):
+    with pytest.raises(MalformedParquetError):
         parse_bounds(b"\x19\x11\x02" + bounds + bounds + b"\x15\x00\x00")
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 100 * 1024, "KiB"
@@ -116,5 +117,5 @@ def test_a_footer_that_lacks_something_fails_whoever_was_read_before(
 
 @pytest.mark.parametrize("content", [b"\x15\x02\x05\x02\x04\x00", b"\x10\x00", b"\x1c\x10\x00\x00"])
 def test_fields_are_there_once_and_have_a_type(content: bytes) -> None:
-    with pytest.raises(MalformedThriftError):
+    with pytest.raises(MalformedParquetError):
         read_struct(content)

@@ -11,9 +11,9 @@ import pytest
 from tests.support.captures import written
 
 from floecat.capture.parquet import reading
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.reading import ParquetSource
 from floecat.capture.parquet.spans import FileSpans, Span
-from floecat.capture.parquet.thrift import MalformedThriftError
 
 CONTENT = bytes(random.Random(1).randbytes(300_000))
 
@@ -66,7 +66,7 @@ def test_what_a_file_has_not_is_not_asked_for() -> None:
     beyond = Span(len(CONTENT) - 5, 6)
     spans.expect([beyond, Span(0, 2**62)], 2**63)
     for span in (beyond, Span(0, 2**62), Span(2**62, 1)):
-        with pytest.raises(MalformedThriftError, match="should be at"):
+        with pytest.raises(MalformedParquetError, match="should be at"):
             spans.read(span)
     assert file.asked == []
 
@@ -137,5 +137,5 @@ def test_a_far_file_that_has_become_shorter_fails(tmp_path: Path) -> None:
     file = Counting(content)
     source = ParquetSource(file, len(content), is_far=True)
     file.length = 1000
-    with pytest.raises(MalformedThriftError, match="though it was longer"):
+    with pytest.raises(MalformedParquetError, match="though it was longer"):
         source.expect_values(list(source.schema.leaves), [0])

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.spans import FileSpans, Span
-from floecat.capture.parquet.thrift import RAW, MalformedThriftError, Struct, Wanted, read_struct
+from floecat.capture.parquet.thrift import RAW, Struct, Wanted, read_struct
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
 MAGIC: Final = b"PAR1"
@@ -60,16 +61,16 @@ class Footer:
 
 
 def read_footer(spans: FileSpans, size: int) -> bytes:
-    """The serialized footer. Raises `MalformedThriftError` when the file isn't parquet."""
+    """The serialized footer. Raises `MalformedParquetError` when the file isn't parquet."""
     if size < _TAIL + len(MAGIC):
-        raise MalformedThriftError(f"{size} bytes are too few for a parquet file")
+        raise MalformedParquetError(f"{size} bytes are too few for a parquet file")
     tail = spans.read(Span(size - _TAIL, _TAIL))
     if len(tail) != _TAIL or tail[4:] != MAGIC:
         kind = "an encrypted" if tail[4:] == b"PARE" else "no"
-        raise MalformedThriftError(f"it is {kind} parquet file: it ends in {tail[4:]!r}")
+        raise MalformedParquetError(f"it is {kind} parquet file: it ends in {tail[4:]!r}")
     (length,) = struct.unpack("<I", tail[:4])
     if length > min(size - _TAIL, _MAX_FOOTER):
-        raise MalformedThriftError(f"its footer is said to have {length} bytes, and it has {size}")
+        raise MalformedParquetError(f"its footer is said to have {length} bytes, and it has {size}")
     return spans.read(Span(size - _TAIL - length, length))
 
 
@@ -79,7 +80,7 @@ def framed(content: bytes) -> bytes:
 
 
 def parse_footer(content: bytes) -> Footer:
-    """What the footer says. Raises `MalformedThriftError`."""
+    """What the footer says. Raises `MalformedParquetError`."""
     metadata = read_struct(content, _WANTED)
     try:
         _natural(metadata[1]), _natural(metadata[3])  # required, though nothing here needs them
@@ -90,7 +91,9 @@ def parse_footer(content: bytes) -> Footer:
         details = [[_details(chunk) for chunk in chunks] for chunks, _ in groups]
         return Footer(_schema(metadata), statistics, details)
     except (AttributeError, TypeError, LookupError) as error:
-        raise MalformedThriftError("the footer's fields aren't of the types they should") from error
+        raise MalformedParquetError(
+            "the footer's fields aren't of the types they should"
+        ) from error
 
 
 def _groups(metadata: Struct) -> Iterator[tuple[Sequence[Struct], int]]:
@@ -101,7 +104,7 @@ def _groups(metadata: Struct) -> Iterator[tuple[Sequence[Struct], int]]:
         widths.add(len(chunks))
         yield chunks, _natural(group[3])
     if len(widths) > 1:
-        raise MalformedThriftError("its row groups don't have the same columns")
+        raise MalformedParquetError("its row groups don't have the same columns")
 
 
 def _schema(metadata: Struct) -> bytes:
@@ -168,7 +171,7 @@ def _count(value: object) -> int | None:
 def _natural(value: object) -> int:
     found = _count(value)
     if found is None:
-        raise MalformedThriftError(f"{value!r} is no count")
+        raise MalformedParquetError(f"{value!r} is no count")
     return found
 
 

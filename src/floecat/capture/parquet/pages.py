@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from floecat.capture.parquet.thrift import MalformedThriftError, read_struct
+from floecat.capture.parquet.errors import MalformedParquetError
+from floecat.capture.parquet.thrift import read_struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class PageBounds:
 
 
 def parse_locations(content: bytes) -> PageLocations:
-    """Read an offset index. Raises `MalformedThriftError`."""
+    """Read an offset index. Raises `MalformedParquetError`."""
     read = read_struct(content)
     try:
         pages = read[1]
@@ -44,14 +45,14 @@ def parse_locations(content: bytes) -> PageLocations:
         sizes = [_natural(page[2]) for page in pages]
         rows = [_natural(page[3]) for page in pages]
     except (LookupError, TypeError, AttributeError) as error:
-        raise MalformedThriftError("an offset index isn't whole") from error
+        raise MalformedParquetError("an offset index isn't whole") from error
     if rows[:1] not in ([], [0]) or any(later < row for row, later in pairwise(rows)):
-        raise MalformedThriftError("the pages of an offset index aren't in order")
+        raise MalformedParquetError("the pages of an offset index aren't in order")
     return PageLocations(offsets, sizes, rows)
 
 
 def parse_bounds(content: bytes) -> PageBounds:
-    """Read a column index. Raises `MalformedThriftError`."""
+    """Read a column index. Raises `MalformedParquetError`."""
     read = read_struct(content)
     try:
         bounds = PageBounds(
@@ -63,22 +64,22 @@ def parse_bounds(content: bytes) -> PageBounds:
             nan_counts=_naturals(read.get(8)),
         )
     except (LookupError, TypeError) as error:
-        raise MalformedThriftError("a column index isn't whole") from error
+        raise MalformedParquetError("a column index isn't whole") from error
     lists = (bounds.minimums, bounds.maximums, bounds.null_counts, bounds.nan_counts)
     if any(part is not None and len(part) != len(bounds) for part in lists):
-        raise MalformedThriftError("the lists of a column index aren't of one length")
+        raise MalformedParquetError("the lists of a column index aren't of one length")
     return bounds
 
 
 def _binary(value: object) -> bytes:
     if not isinstance(value, bytes):
-        raise MalformedThriftError(f"{value!r} is no bound")
+        raise MalformedParquetError(f"{value!r} is no bound")
     return value
 
 
 def _natural(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise MalformedThriftError(f"{value!r} is no count")
+        raise MalformedParquetError(f"{value!r} is no count")
     return value
 
 

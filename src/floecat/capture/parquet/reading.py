@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from floecat.capture.leaves import FileLeaf, leaf_values
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import ChunkDetails, framed, parse_footer, read_footer
 from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.capture.parquet.spans import FileSpans, Span, SpansFile
-from floecat.capture.parquet.thrift import MalformedThriftError
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
 _MAX_BATCH_ROWS: Final = 1 << 20
@@ -49,7 +49,7 @@ class ParquetSource:
         self.schema = known.of(self.footer.schema, lambda: self._plain)
         width = len(self.schema.stored)
         if any(len(group) != width for group in self.footer.row_groups):
-            raise MalformedThriftError("its row groups don't have the columns of its schema")
+            raise MalformedParquetError("its row groups don't have the columns of its schema")
 
     @property
     def bytes_read(self) -> int:
@@ -87,7 +87,7 @@ class ParquetSource:
         self._spans.expect((span for span in spans if span is not None), _LARGE_INDEX)
 
     def read(self, span: Span) -> bytes:
-        """Some bytes of the file. Raises `MalformedThriftError` if it hasn't so many."""
+        """Some bytes of the file. Raises `MalformedParquetError` if it hasn't so many."""
         return self._spans.read(span)
 
     def batches(

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from floecat.capture.parquet.thrift import MalformedThriftError
+from floecat.capture.parquet.errors import MalformedParquetError
 
 _TAIL: Final = 64 * 1024
 """The end of a file: the footer of most, and often their page indexes too."""
@@ -79,13 +79,13 @@ class FileSpans:
             self._held = before
 
     def read(self, span: Span) -> bytes:
-        """Some bytes. Raises `MalformedThriftError` where the file has none."""
+        """Some bytes. Raises `MalformedParquetError` where the file has none."""
         return bytes(self.view(span))
 
     def view(self, span: Span) -> memoryview:
         """The same, without a copy of what is held."""
         if not self._whole.holds(span):
-            raise MalformedThriftError(
+            raise MalformedParquetError(
                 f"{span.length} bytes should be at {span.offset}, and aren't"
             )
         held = self._find(span)
@@ -125,7 +125,7 @@ class FileSpans:
     def _asked(self, span: Span) -> bytes:
         content = bytes(self._file.read_at(span.length, span.offset))
         if len(content) != span.length:
-            raise MalformedThriftError(f"it ends before {span.end}, though it was longer")
+            raise MalformedParquetError(f"it ends before {span.end}, though it was longer")
         return content
 
 

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from floecat.errors import DataLossError
+from floecat.capture.parquet.errors import MalformedParquetError
 
 _STOP: Final = 0
 _TRUE, _FALSE = 1, 2
@@ -31,22 +31,18 @@ RAW: Final[Wanted] = {}
 """Instead of a list of structures, the bytes that it was written as."""
 
 
-class MalformedThriftError(DataLossError):
-    """These bytes aren't what they should be."""
-
-
 def read_struct(data: bytes, wanted: Wanted | None = None) -> Struct:
     """The fields of a struct that are set and wanted, by number."""
     try:
         found, _ = _struct(data, 0, 0, wanted)
     except IndexError:
-        raise MalformedThriftError("it ends too early") from None
+        raise MalformedParquetError("it ends too early") from None
     return found
 
 
 def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[Struct, int]:
     if depth > _MAX_DEPTH:
-        raise MalformedThriftError("structures are nested too deep")
+        raise MalformedParquetError("structures are nested too deep")
     found: Struct = {}
     field = 0
     while header := data[at]:
@@ -59,7 +55,7 @@ def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[St
         # Others that read the same bytes stop here, or take the last of two: they must not be able
         # to understand something else by them.
         if kind == _STOP or field in found:
-            raise MalformedThriftError(f"field {field} is there twice, or has no type")
+            raise MalformedParquetError(f"field {field} is there twice, or has no type")
         if kind <= _FALSE:  # the header of a field holds its value
             found[field] = kind == _TRUE
         elif wanted is not None and field not in wanted:
@@ -78,7 +74,7 @@ def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[St
 
 def _as_written(data: bytes, start: int, end: int, kind: int) -> bytes:
     if kind != _LIST or data[start] & 0x0F != _STRUCT:
-        raise MalformedThriftError("there should be a list of structures")
+        raise MalformedParquetError("there should be a list of structures")
     return data[start:end]
 
 
@@ -95,7 +91,7 @@ def _value(data: bytes, at: int, kind: int, depth: int, wanted: Wanted | None) -
         return struct.unpack("<d", _bytes(data, at, 8))[0], at + 8
     if kind == _BYTE:
         return data[at], at + 1
-    raise MalformedThriftError(f"there is no type {kind}")
+    raise MalformedParquetError(f"there is no type {kind}")
 
 
 def _list(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[list[Any], int]:
@@ -115,13 +111,13 @@ def _list(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[list
 
 def _list_header(data: bytes, at: int, depth: int) -> tuple[int, int, int]:
     if depth > _MAX_DEPTH:
-        raise MalformedThriftError("lists are nested too deep")
+        raise MalformedParquetError("lists are nested too deep")
     header = data[at]
     kind, size, at = header & 0x0F, header >> 4, at + 1
     if size == _LONG_LIST:
         size, at = _varint(data, at)
     if size > len(data) - at:  # every element takes a byte at least
-        raise MalformedThriftError(f"a list says it has {size} elements, which don't fit in")
+        raise MalformedParquetError(f"a list says it has {size} elements, which don't fit in")
     return kind, size, at
 
 
@@ -144,19 +140,19 @@ def _skip(data: bytes, at: int, kind: int, depth: int) -> int:
         return at
     if kind in {_DOUBLE, _BYTE}:
         return at + (8 if kind == _DOUBLE else 1)
-    raise MalformedThriftError(f"there is no type {kind}")
+    raise MalformedParquetError(f"there is no type {kind}")
 
 
 def _skip_struct(data: bytes, at: int, depth: int) -> int:
     if depth > _MAX_DEPTH:
-        raise MalformedThriftError("structures are nested too deep")
+        raise MalformedParquetError("structures are nested too deep")
     while header := data[at]:
         at += 1
         if header < 16:
             _, at = _zigzag(data, at)
         kind = header & 0x0F
         if kind == _STOP:
-            raise MalformedThriftError("a field has no type")
+            raise MalformedParquetError("a field has no type")
         if kind > _FALSE:
             at = _skip(data, at, kind, depth)
     return at + 1
@@ -170,13 +166,13 @@ def _binary(data: bytes, at: int) -> tuple[bytes, int]:
         length, at = _varint(data, at)
     end = at + length
     if end > len(data):
-        raise MalformedThriftError(f"{length} bytes are announced, and fewer are left")
+        raise MalformedParquetError(f"{length} bytes are announced, and fewer are left")
     return data[at:end], end
 
 
 def _bytes(data: bytes, at: int, length: int) -> bytes:
     if length > len(data) - at:
-        raise MalformedThriftError(f"{length} bytes are announced, and fewer are left")
+        raise MalformedParquetError(f"{length} bytes are announced, and fewer are left")
     return data[at : at + length]
 
 
@@ -198,7 +194,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
             return result, at
         shift += 7
         if shift > _MAX_VARINT_BITS:
-            raise MalformedThriftError("a number is too long")
+            raise MalformedParquetError("a number is too long")
 
 
 _PLAIN: Final = {_I16: _zigzag, _I32: _zigzag, _I64: _zigzag, _BINARY: _binary}

@@ -61,8 +61,12 @@ class ColumnScope:
     def selected(self, columns: Iterable[SourceColumn]) -> list[NumberedColumn]:
         """The wanted columns that have an id, in the schema's order."""
         wanted = _Selectors.parse(self.selectors)
-        numbered = (NumberedColumn(found, c) for c in columns if (found := self._id(c)) is not None)
-        return [column for column in numbered if wanted.match(column)]
+        return [column for column in self.numbered(columns) if wanted.match(column)]
+
+    def numbered(self, columns: Iterable[SourceColumn]) -> list[NumberedColumn]:
+        """All columns that have an id, wanted or not, in the schema's order."""
+        found = ((self._id(column), column) for column in columns)
+        return [NumberedColumn(number, column) for number, column in found if number is not None]
 
     def unnumbered(self, columns: Iterable[SourceColumn]) -> list[ColumnPath]:
         """Paths that neither the format nor the catalog has numbered yet."""
