@@ -59,7 +59,10 @@ class QuantileSketch(WrappedSketch):
         return float(self._sketch.normalized_rank_error(False))
 
     def quantiles(self, ranks: Sequence[float]) -> list[float]:
-        """The values at ranks from 0 to 1; none of an empty sketch."""
+        """The values at ranks from 0 to 1, which are the ends; none of an empty sketch."""
         if not self.count:
             return []
-        return [float(value) for value in self._sketch.get_quantiles(list(ranks))]
+        found = self._sketch.get_quantiles(list(ranks))
+        # The library answers with values that it kept, and it may not have kept these two.
+        ends = {0.0: self._sketch.get_min_value(), 1.0: self._sketch.get_max_value()}
+        return [float(ends.get(rank, value)) for rank, value in zip(ranks, found, strict=True)]

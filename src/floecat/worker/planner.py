@@ -77,7 +77,9 @@ class _Tally:
 
     @property
     def message(self) -> str:
-        return f"{self.tables} tables and {self.views} views found"
+        tables = "1 table" if self.tables == 1 else f"{self.tables} tables"
+        views = "1 view" if self.views == 1 else f"{self.views} views"
+        return f"{tables} and {views} found"
 
     def counted(self, parts: Iterable[PlanConnectorChunk]) -> Iterator[PlanConnectorChunk]:
         for part in parts:

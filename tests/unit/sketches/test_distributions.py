@@ -18,6 +18,7 @@ def test_quantiles_are_within_their_error() -> None:
     union = QuantileSketch.from_bytes(QuantileSketch.union(parts).to_bytes())
     assert union.count == len(values)
     ordered = np.sort(values)
+    assert union.quantiles([0.0, 1.0]) == [ordered[0], ordered[-1]]
     for rank, value in zip(RANKS, union.quantiles(RANKS), strict=True):
         found = np.searchsorted(ordered, value) / len(values)
         assert abs(found - rank) <= union.rank_error
