@@ -31,6 +31,8 @@ from floecat.storage.kv.port import Check, Put
 
 MAX_ATTACHMENT_BYTES: Final = 1024 * 1024 * 1024
 
+_OF_ANY_MESSAGE: Final = frozenset({"data", "last"})
+
 
 class AttachmentUploads:
     """Adds attachments to snapshots. What is there already is never changed."""
@@ -109,7 +111,7 @@ def _pieces(
     yield first.data
     for message in rest:
         caller.asker.require_waiting()
-        if any(field.name != "data" for field, _ in message.ListFields()):
+        if any(field.name not in _OF_ANY_MESSAGE for field, _ in message.ListFields()):
             raise InvalidArgumentError(
                 "only the first message says what it is: the others carry data alone", field="name"
             )
@@ -135,5 +137,6 @@ def _as_one(
     """What the whole stream asked for, however it was cut: its hash stands for the data."""
     request = WriteSnapshotAttachmentRequest()
     request.CopyFrom(first)
+    request.ClearField("last")
     request.data = bytes.fromhex(blob.sha256)
     return request

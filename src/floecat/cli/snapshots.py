@@ -224,7 +224,9 @@ def attach(
             data=beginning,
         )
         rest = (WriteSnapshotAttachmentRequest(data=piece) for piece in pieces)
-        answer = connection.clients.snapshots.WriteSnapshotAttachment(chain([first], rest))
+        end = WriteSnapshotAttachmentRequest(last=True)
+        stream = chain([first], rest, [end])
+        answer = connection.clients.snapshots.WriteSnapshotAttachment(stream)
     writes.print_updated(f"snapshot {snapshot} of {table}", answer, as_json=as_json)
 
 

@@ -40,7 +40,7 @@ from floecat.service.permissions import permission_for
 from floecat.service.pools import CallPool
 from floecat.service.principals import Authenticator
 from floecat.service.status import status_of
-from floecat.service.uploads import DEFAULT_IDLE, Upload
+from floecat.service.uploads import DEFAULT_IDLE, Upload, whole
 
 _LOG: Final = structlog.get_logger(log="floecat.calls")
 
@@ -82,13 +82,14 @@ class Endpoint:
         self._permission = permission_for(descriptor.containing_service.full_name, descriptor.name)
         self._metrics = around.metrics.of_method(self._method)
         self._audited = is_mutation(descriptor)
+        self._says_last = "last" in descriptor.input_type.fields_by_name
         self._glance = around.glance if descriptor.name.startswith(_READS) else nullcontext
 
     def method_handler(self) -> "grpc.RpcMethodHandler[Any, Any]":
         """The handler as gRPC wants it, with the threads it is to run on."""
         kinds = {
             (False, False): (grpc.unary_unary_rpc_method_handler, self._single),
-            (True, False): (grpc.stream_unary_rpc_method_handler, self._single),
+            (True, False): (grpc.stream_unary_rpc_method_handler, self._uploaded),
             (False, True): (grpc.unary_stream_rpc_method_handler, self._streamed),
         }
         streaming = (self._descriptor.client_streaming, self._descriptor.server_streaming)
@@ -105,10 +106,18 @@ class Endpoint:
         headers = headers_of(context)
         with _Run(self._method, headers, context, self._metrics), self._glance():
             call = self._admit(headers, context)
-            opening = _Opening()
-            response: Message = self._handler(opening.of(self._checked(request)), call)
-            if self._audited and not call.replayed:
-                audit(call, opening.message, response)
+            response: Message = self._handler(self._checked(request), call)
+            self._audit(call, request, response)
+            return response
+
+    def _uploaded(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Message:
+        headers = headers_of(context)
+        with _Run(self._method, headers, context, self._metrics):
+            call = self._admit(headers, context)
+            with Upload(requests, self._around.idle) as upload:
+                received = _Received(self._messages(upload, context))
+                response: Message = self._handler(received, call)
+            self._audit(call, received.first, response)
             return response
 
     def _streamed(self, request: Any, context: grpc.ServicerContext) -> Iterator[Message]:
@@ -119,25 +128,24 @@ class Endpoint:
                 call.require_waiting()
                 yield response
 
-    def _checked(self, request: Any) -> Any:
-        if self._descriptor.client_streaming:
-            return self._received(request)
-        return self._well_formed(request)
-
-    def _received(self, requests: Iterator[Any]) -> Iterator[Any]:
+    def _messages(self, upload: Upload[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        messages = map(self._checked, upload)
         try:
-            for message in Upload(requests, self._around.idle):
-                yield self._well_formed(message)
+            yield from whole(messages, context) if self._says_last else messages
         except grpc.RpcError as error:  # how gRPC says that a stream broke off before its end
             raise CancelledError("the client has gone") from error
 
-    def _well_formed(self, request: Any) -> Any:
+    def _checked(self, request: Any) -> Any:
         if isinstance(request, _Malformed):
             raise InvalidArgumentError(
                 f"the request isn't a {self._descriptor.input_type.name}: its bytes can't be parsed"
             )
         check_enums(request)
         return request
+
+    def _audit(self, call: Call, request: Any, response: Message) -> None:
+        if self._audited and not call.replayed:
+            audit(call, request, response)
 
     def _admit(self, headers: dict[str, str], context: grpc.ServicerContext) -> Call:
         self._pool.require_place()
@@ -210,23 +218,19 @@ def _log_failure(method: str, status: str, seconds: float, error: BaseException)
         _LOG.error("call", method=method, status=status, ms=milliseconds, exc_info=error)
 
 
-class _Opening:
-    """The request, or the first message of a stream: the one that says what it is about."""
+class _Received(Iterator[Any]):
+    """The messages of a stream. The first is the one that says what it is about."""
 
-    message: Any = None
+    first: Any = None
 
-    def of(self, request: Any) -> Any:
-        """Take note of it; a stream's as soon as it comes."""
-        if isinstance(request, Iterator):
-            return self._noted(request)
-        self.message = request
-        return request
+    def __init__(self, messages: Iterator[Any]) -> None:
+        self._messages = messages
 
-    def _noted(self, requests: Iterator[Any]) -> Iterator[Any]:
-        for request in requests:
-            if self.message is None:
-                self.message = request
-            yield request
+    def __next__(self) -> Any:
+        message = next(self._messages)
+        if self.first is None:
+            self.first = message
+        return message
 
 
 class _Malformed:

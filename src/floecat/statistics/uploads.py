@@ -121,6 +121,7 @@ class _Received(Generic[R]):
         request: Any = type(first)()
         request.CopyFrom(first)
         request.ClearField("records")
+        request.ClearField("last")
         request.records.add().properties["sha256"] = self._digest.hexdigest()
         whole: MutationRequest = request
         return whole

@@ -14,6 +14,7 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 from prometheus_client import CollectorRegistry
+from tests.support.principals import Anyone
 from tests.support.waiting import PATIENCE_SECONDS
 
 import floecat
@@ -23,16 +24,9 @@ from floecat.errors import ResourceExhaustedError
 from floecat.service.calls import Call
 from floecat.service.endpoints import Surroundings
 from floecat.service.metrics import CallMetrics
-from floecat.service.permissions import ADMINISTRATOR
-from floecat.service.principals import Headers, Principal
 from floecat.service.server import Server, ServerConfig
 
 CREATE = catalog_pb2.CreateCatalogRequest()
-
-
-class Anyone:
-    def authenticate(self, headers: Headers) -> Principal:
-        return Principal("a", "tester", frozenset([ADMINISTRATOR]))
 
 
 class Blocked:

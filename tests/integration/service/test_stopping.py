@@ -15,6 +15,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from prometheus_client import CollectorRegistry
+from tests.support.principals import Anyone
 from typer.testing import CliRunner
 
 from ai.floedb.floecat.catalog import catalog_pb2
@@ -22,20 +23,11 @@ from ai.floedb.floecat.catalog.catalog_pb2_grpc import CatalogServiceStub
 from floecat.cli import main, serve
 from floecat.service.endpoints import Surroundings
 from floecat.service.metrics import CallMetrics
-from floecat.service.permissions import ADMINISTRATOR
-from floecat.service.principals import Headers, Principal
 from floecat.service.server import Server, ServerConfig
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 LONG = timedelta(seconds=60)
-
-
-class Anybody:
-    """Lets everybody in."""
-
-    def authenticate(self, _headers: Headers) -> Principal:
-        return Principal("a", "tester", frozenset([ADMINISTRATOR]))
 
 
 class Slow:
@@ -57,7 +49,7 @@ class Slow:
 @contextmanager
 def started(handlers: object) -> Iterator[tuple[Server, grpc.Channel]]:
     service = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
-    around = Surroundings(Anybody(), CallMetrics(CollectorRegistry()))
+    around = Surroundings(Anyone(), CallMetrics(CollectorRegistry()))
     server = Server(ServerConfig(address="127.0.0.1:0", grace=LONG), {service: handlers}, around)
     server.start()
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:

@@ -1,12 +1,17 @@
 """Attachments that no message could hold: written and read in streams, whole or not at all."""
 
+import collections
 import hashlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
+from prometheus_client import CollectorRegistry
+from tests.support.principals import Anyone
 from tests.support.service import connected, running_service
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -22,6 +27,10 @@ from ai.floedb.floecat.catalog.snapshot_pb2 import WriteSnapshotAttachmentReques
 from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, ResourceId, SnapshotRef
 from floecat.bootstrap import Floecat
 from floecat.errors import AbortedError, AlreadyExistsError, InvalidArgumentError, NotFoundError
+from floecat.service.calls import Call
+from floecat.service.endpoints import Surroundings
+from floecat.service.metrics import CallMetrics
+from floecat.service.server import Server, ServerConfig
 
 LARGE = bytes(range(256)) * 40_000  # 10 MB
 SMALL = b"small"
@@ -91,24 +100,76 @@ def test_a_replay_may_be_cut_otherwise(clients: floecat.GrpcClients, table_id: R
 def test_a_stream_that_breaks_off_leaves_nothing(
     service: Floecat, clients: floecat.GrpcClients, table_id: ResourceId
 ) -> None:
+    break_off(service.port, table_id)
+    clients.snapshots.WriteSnapshotAttachment(pieces(table_id, SMALL, 100))
+    assert read(clients, table_id, "large") == SMALL
+
+
+class Counting:
+    """Takes streams to their end, and counts those that had one."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self.whole = 0
+
+    def __getattr__(self, name: str) -> Callable[[Any, Call], Any]:
+        def handle(requests: Iterator[Piece], _call: Call) -> Any:
+            self.seen += 1
+            collections.deque(requests, maxlen=0)
+            self.whole += 1
+            return snapshot_pb2.WriteSnapshotAttachmentResponse()
+
+        return handle
+
+
+def test_no_stream_that_breaks_off_looks_whole() -> None:
+    """Many, as gRPC shows only one in twenty as ended. One thread: they are over one by one."""
+    handler = Counting()
+    config = ServerConfig(address="127.0.0.1:0", stream_threads=1, grace=timedelta(seconds=1))
+    snapshots = snapshot_pb2.DESCRIPTOR.services_by_name["SnapshotService"]
+    around = Surroundings(Anyone(), CallMetrics(CollectorRegistry()))
+    server = Server(config, {snapshots: handler}, around)
+    server.start()
+    try:
+        for _ in range(200):
+            break_off(server.port, ResourceId(id="t"))
+        with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+            stub = snapshot_pb2_grpc.SnapshotServiceStub(channel)
+            stub.WriteSnapshotAttachment(pieces(ResourceId(id="t"), SMALL, 3))
+    finally:
+        server.stop()
+    assert handler.seen > 100, "most were begun"
+    assert handler.whole == 1
+
+
+def break_off(port: int, table_id: ResourceId) -> None:
+    """Send all pieces but not the end, and be gone."""
     sent = threading.Event()
     go_on = threading.Event()
 
     def breaking_off() -> Iterator[Piece]:
-        yield from pieces(table_id, SMALL, 100)
+        yield from pieces(table_id, SMALL, 3)
         sent.set()
         go_on.wait(PATIENCE_SECONDS)
 
-    with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         stub = snapshot_pb2_grpc.SnapshotServiceStub(channel)
         call = stub.WriteSnapshotAttachment.future(breaking_off())
         assert sent.wait(PATIENCE_SECONDS), "all pieces are sent"
         call.cancel()
         go_on.set()
-    with pytest.raises(NotFoundError):
-        read(clients, table_id, "large")
-    clients.snapshots.WriteSnapshotAttachment(pieces(table_id, SMALL, 100))
+
+
+def test_a_stream_may_say_where_it_ends(clients: floecat.GrpcClients, table_id: ResourceId) -> None:
+    write = clients.snapshots.WriteSnapshotAttachment
+    end = Piece(last=True)
+    first = write(iter([*pieces(table_id, SMALL, 2, "end"), end]))
     assert read(clients, table_id, "large") == SMALL
+    assert write(pieces(table_id, SMALL, 3, "end")) == first, "where it ends isn't what it brings"
+    with pytest.raises(InvalidArgumentError, match="goes on after"):
+        write(iter([Piece(table_id=table_id, snapshot_id=7, name="more", last=True), end]))
+    with pytest.raises(NotFoundError):
+        read(clients, table_id, "more")
 
 
 def test_a_stream_that_brings_nothing_is_ended(tmp_path: Path) -> None:
