@@ -65,6 +65,7 @@ from floecat.service.table_statistics import TableStatisticsHandlers
 from floecat.service.tables import TableHandlers
 from floecat.service.views import ViewHandlers
 from floecat.settings.model import (
+    CaptureSettings,
     KeyValueBackend,
     LogFormat,
     ReconcilerSettings,
@@ -106,7 +107,7 @@ class Floecat:
             )
             outside = open_outside(settings, stores.kv, opened)
             statistics = open_stats_store(settings.statistics.store, stores)
-            served = services(stores, outside, settings.reconciler, statistics)
+            served = services(stores, outside, settings.reconciler, statistics, settings.capture)
             self._upkeep = served.upkeep
             self._server = Server(_server_config(settings), served.handlers, around)
             self._maintenance = Maintenance(Sweeper(stores, served.dependents), stores.kv)
@@ -170,13 +171,19 @@ def services(
     outside: Outside,
     settings: ReconcilerSettings | None = None,
     statistics: StatsStore | None = None,
+    capture: CaptureSettings | None = None,
 ) -> Services:
     """Every service, with what serves it."""
     stats = statistics or StatsRepository(stores)
     connectors = ConnectorRepository(stores, outside.secrets, outside.opener)
     connections = Connections(connectors, outside.resolver, outside.opener)
     reconciliation = open_reconciliation(
-        settings or ReconcilerSettings(), stores, connectors, connections, stats
+        settings or ReconcilerSettings(),
+        stores,
+        connectors,
+        connections,
+        stats,
+        (capture or CaptureSettings()).sketch_budget,
     )
     snapshots = SnapshotRepository(stores)
     by_module = {

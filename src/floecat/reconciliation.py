@@ -25,7 +25,7 @@ from floecat.reconciler.executors import (
     SNAPSHOT_FINALIZE,
 )
 from floecat.reconciler.finalization import SnapshotFinalizeReconcileExecutor
-from floecat.reconciler.inputs import GroupLimits, LeasedInputs
+from floecat.reconciler.inputs import LeasedInputs, PlanLimits
 from floecat.reconciler.jobs import QueueLimits
 from floecat.reconciler.keys import SCHEDULER
 from floecat.reconciler.leases import Leases
@@ -71,8 +71,10 @@ def open_reconciliation(
     connectors: ConnectorRepository,
     connections: Connections,
     stats: StatsStore,
+    sketch_budget: int,
 ) -> Reconciliation:
     """Everything that plans, leases, applies and finalizes."""
+    limits = PlanLimits(settings.file_group_max_files, settings.file_group_max_bytes, sketch_budget)
     account_settings = ReconcilerSettingsRepository(stores)
     signals = Signals()
     store = _job_store(settings, stores, account_settings, signals)
@@ -97,7 +99,7 @@ def open_reconciliation(
         reconciler_pb2.DESCRIPTOR.services_by_name["ReconcileControl"]: control,
         executor_control_pb2.DESCRIPTOR.services_by_name[
             "ReconcileExecutorControl"
-        ]: _executor_control(settings, store, stores, connections),
+        ]: _executor_control(store, stores, connections, limits, settings.poll_every),
     }
     ownership = Ownership(stores.kv, SCHEDULER, _SCHEDULER_SPAN, stores.clock)
     scheduler = Scheduler(stores, store, runs, account_settings, ownership)
@@ -156,14 +158,14 @@ def _job_store(
 
 
 def _executor_control(
-    settings: ReconcilerSettings,
     store: ReconcileJobStore,
     stores: CatalogStores,
     connections: Connections,
+    limits: PlanLimits,
+    poll_every: timedelta,
 ) -> ExecutorControlHandlers:
     assignments = Assignments(store, stores)
     results = Results(store, stores.blobs)
-    limits = GroupLimits(settings.file_group_max_files, settings.file_group_max_bytes)
     acceptance = Acceptance(
         connectors=ConnectorPlans(assignments, store.plans),
         tables=TablePlans(assignments, store.plans),
@@ -172,7 +174,7 @@ def _executor_control(
         file_groups=FileGroupResults(assignments, store, stores.blobs),
     )
     return ExecutorControlHandlers(
-        Leases(store, results, settings.poll_every),
+        Leases(store, results, poll_every),
         LeasedInputs(assignments, store, stores, connections, limits),
         results,
         acceptance,

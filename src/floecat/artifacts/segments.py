@@ -2,6 +2,7 @@
 
     {prefix}/manifest        SegmentManifest: files, what was learnt of them, and the parts
     {prefix}/parts/{task}    Arrow: a batch per column, a row per file of the part
+    {prefix}/together/{task} Arrow: the same in one row, where files have no sketches of their own
     {prefix}/positions/…     Arrow: what the delete files of the part take away (`positions`)
     {prefix}/partials        Arrow: a batch per column, one row: all files together
     {prefix}/sidecars/…      page bounds per source file
@@ -146,6 +147,11 @@ class Segment:
         """All files together: one row per column."""
         return ColumnFile(self._blobs, self.manifest.partials)
 
+    @property
+    def column_bytes(self) -> int:
+        """What is kept of its files takes up, which is mostly sketches."""
+        return sum(part.columns.size_bytes for part in self.manifest.parts)
+
     def parts(self) -> Iterator[tuple[SegmentPart, ColumnFile]]:
         """The parts that have files, one after another, each opened."""
         for part in self.manifest.parts:
@@ -156,8 +162,13 @@ class Segment:
         """Every blob that the segment consists of, besides its manifest."""
         yield self.manifest.partials
         for part in self.manifest.parts:
-            yield from (blob for blob in (part.columns, part.positions) if blob.uri)
+            named = (part.columns, part.positions, part.partials)
+            yield from (blob for blob in named if blob.uri)
             yield from (f.artifact.artifact for f in part.files if f.artifact.artifact.uri)
+
+    def together(self, part: SegmentPart) -> ColumnFile | None:
+        """All files of a part in one row, where they have no sketches of their own."""
+        return ColumnFile(self._blobs, part.partials) if part.partials.uri else None
 
     def part_of(self, number: int) -> tuple[ColumnFile, int]:
         """The opened part of a file by its number, and its row there."""

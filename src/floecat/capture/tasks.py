@@ -27,11 +27,11 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 from floecat.artifacts.columns import ColumnRow
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.positions import PositionsWriter, positions_writer
-from floecat.artifacts.segments import write_columns
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
 from floecat.capture.parquet.schemas import KnownSchemas
+from floecat.capture.parts import PartWriter
 from floecat.capture.positions import PositionDeletes
 from floecat.capture.sidecars import write_pages
 from floecat.connectors.spi.access import FileAccess
@@ -57,6 +57,8 @@ class TaskContext:
     blobs: BlobConfig
     blob_prefix: str
     allow_failed_files: bool = False
+    partials_only: bool = False
+    """Sketches are kept of all files together, not of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +116,15 @@ class _Run:
         if deletes:
             self._read_deletes(deletes)
         if self._rows:
-            columns = {
-                number: [row.get(number) for row in self._rows] for number in self._columns()
-            }
-            name = f"{self._context.blob_prefix}/parts/{self._name}"
-            part = write_columns(self._blobs, name, columns)
-            self._result.part.columns.CopyFrom(reference(part))
+            context = self._context
+            writer = PartWriter(self._blobs, context.blob_prefix, context.policy)
+            write = writer.write_together if context.partials_only else writer.write
+            write(self._result.part, self._name, self._columns())
         return self._result
 
-    def _columns(self) -> Sequence[int]:
-        return sorted({number for row in self._rows for number in row})
+    def _columns(self) -> dict[int, list[ColumnRow | None]]:
+        numbers = sorted({number for row in self._rows for number in row})
+        return {number: [row.get(number) for row in self._rows] for number in numbers}
 
     def _captured(self, planned: PlannedFile, captured: CapturedFile) -> None:
         file = SegmentFile(stats=captured.stats, shape=self._shape(captured.shape))

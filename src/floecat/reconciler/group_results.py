@@ -91,7 +91,9 @@ class GroupResults:
     def _named(self, result: GroupResult) -> Iterator[HeldSegment]:
         for named in result.segments:
             held = HeldSegment(segment_id=named.segment_id, manifest=named.manifest)
-            held.blob_prefix = self._opened.open(held).manifest.blob_prefix
+            segment = self._opened.open(held)
+            held.blob_prefix = segment.manifest.blob_prefix
+            held.column_bytes = segment.column_bytes
             yield held
 
     def _held(self, group: StoredJob, result: GroupResult, marked: str) -> Iterator[HeldSegment]:

@@ -35,11 +35,12 @@ _INLINE_IDS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class GroupLimits:
-    """How large a file group may be."""
+class PlanLimits:
+    """How large a file group may be, and the sketches of a table's files."""
 
     max_files: int
     max_bytes: int
+    sketch_budget: int
 
 
 class LeasedInputs:
@@ -51,7 +52,7 @@ class LeasedInputs:
         store: ReconcileJobStore,
         stores: CatalogStores,
         connections: Connections,
-        limits: GroupLimits,
+        limits: PlanLimits,
     ) -> None:
         self._assignments = assignments
         self._store = store
@@ -128,6 +129,7 @@ class LeasedInputs:
             covered_segments=covered.segments if covered else None,
             max_files_per_group=self._limits.max_files,
             max_bytes_per_group=self._limits.max_bytes,
+            sketch_budget_bytes=self._limits.sketch_budget,
         )
 
     def for_file_group(self, lease: JobLease) -> wire.GetLeasedFileGroupExecutionResponse:

@@ -357,6 +357,13 @@ class CaptureSettings:
         "`spark`: files are read by Spark's tasks. `inline`: by the worker itself, which needs no "
         "Java. `native`: no file is read; only what the upstream's metadata says is kept.",
     )
+    sketch_budget: int = option(
+        "capture.sketch-budget",
+        64 * 1024**3,
+        "Bytes that the sketches of a table's files may take up. Beyond it they are kept of groups "
+        "of files, and when some of those go, the NDV is an upper bound.",
+        minimum=0,
+    )
     spark: SparkSettings = group(SparkSettings)
 
 

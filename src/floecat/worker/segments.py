@@ -10,11 +10,12 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     PlannedFile,
     SegmentReference,
 )
-from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, TaskResult
+from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, SegmentPart, TaskResult
 from floecat.artifacts.columns import ColumnRow, all_rows
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.segments import (
+    ColumnFile,
     Segment,
     number_shapes,
     write_columns,
@@ -85,6 +86,7 @@ class SegmentFileGroupCapture:
             blobs=self._config,
             blob_prefix=task.given.blob_prefix,
             allow_failed_files=task.given.capture_policy.allow_failed_files,
+            partials_only=task.group.partials_only,
         )
 
     def _manifest(self, task: GroupTask) -> SegmentManifest:
@@ -111,15 +113,28 @@ def finish_segment(blobs: BlobStore, manifest: SegmentManifest) -> SegmentRefere
 
 def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
     """A row per column of a segment: all its files together, a column at a time."""
-    parts = list(segment.parts())
+    parts = [_Known(segment, part, columns) for part, columns in segment.parts()]
     for column_id, coverage in segment.columns.items():
         merge = ColumnMerge(from_message(coverage.logical_type))
-        for part, columns in parts:
-            batch = columns.batch(column_id)
-            rows = [None] * len(part.files) if batch is None else all_rows(batch)
-            for row, file in zip(rows, part.files, strict=True):
-                merge.add(row, file.stats.row_count)
+        for known in parts:
+            known.add_to(merge, column_id)
         yield column_id, merge.result()
+
+
+class _Known:
+    """What is known of the files of a part: of each, or of all together."""
+
+    def __init__(self, segment: Segment, part: SegmentPart, columns: ColumnFile) -> None:
+        together = segment.together(part)
+        counts = [file.stats.row_count for file in part.files]
+        self._columns = columns if together is None else together
+        self._row_counts = counts if together is None else [sum(counts)]
+
+    def add_to(self, merge: ColumnMerge, column_id: int) -> None:
+        batch = self._columns.batch(column_id)
+        rows = [None] * len(self._row_counts) if batch is None else all_rows(batch)
+        for row, count in zip(rows, self._row_counts, strict=True):
+            merge.add(row, count)
 
 
 def add_result(manifest: SegmentManifest, result: TaskResult) -> None:

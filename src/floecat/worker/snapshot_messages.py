@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from ai.floedb.floecat.catalog.table_pb2 import ColumnId
-from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.capture_pb2 import SnapshotPlan, UpstreamNdv
 from ai.floedb.floecat.reconciler.executor_control_pb2 import (
     GetLeasedPlanSnapshotInputResponse,
@@ -18,6 +17,7 @@ from floecat.types.messages import to_message
 from floecat.worker.chunks import bounded
 from floecat.worker.grouping import GroupLimits, grouped
 from floecat.worker.snapshot_columns import columns_of, has_source_ids
+from floecat.worker.snapshot_known import Known
 from floecat.worker.snapshot_listing import Listed
 from floecat.worker.work import LeasedWork
 
@@ -33,14 +33,14 @@ class SnapshotPlanMessages:
         given: GetLeasedPlanSnapshotInputResponse,
         bundle: ScanBundle,
         listed: Listed,
-        base_index: BlobReference | None,
+        known: Known,
         distinct: Mapping[int, ColumnNdv],
     ) -> None:
         self._work = work
         self._given = given
         self._bundle = bundle
         self._listed = listed
-        self._base_index = base_index
+        self._known = known
         self._distinct = distinct
         self._limits = GroupLimits(
             max_files=given.max_files_per_group, max_bytes=given.max_bytes_per_group
@@ -60,7 +60,8 @@ class SnapshotPlanMessages:
         for known in self._listed.reused:
             yield PlanSnapshotChunk(reused_files=[known])
         to_read = chain(self._listed.files, self._listed.deletes)
-        for group in grouped(to_read, self._listed.sums, self._limits):
+        groups = grouped(to_read, self._listed.sums, self._limits)
+        for group in self._known.budget.within(groups):
             yield PlanSnapshotChunk(groups=[group])
 
     def _header(self) -> SnapshotPlan:
@@ -74,7 +75,7 @@ class SnapshotPlanMessages:
             column_ids=[ColumnId(path=c.column.path, column_id=c.column_id) for c in columns],
             files_total=self._listed.files_total,
             coverage_sha256=self._listed.coverage_sha256,
-            base_index=self._base_index,
+            base_index=self._known.index,
             upstream_ndv=filter(None, map(self._upstream_ndv, columns)),
             source_ids=has_source_ids(self._bundle),
         )

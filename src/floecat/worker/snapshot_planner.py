@@ -5,7 +5,11 @@ from typing import Final
 from ai.floedb.floecat.reconciler import executor_control_pb2 as messages
 from ai.floedb.floecat.reconciler.executor_control_pb2 import PlanResultSummary
 from ai.floedb.floecat.reconciler.reconciler_pb2 import PLAN_SNAPSHOT, ReconcileCounters
+from floecat.capture.columns import FilePolicy
+from floecat.capture.policies import file_policy
+from floecat.connectors.spi.records import ScanBundle
 from floecat.storage.blobs.port import BlobStore
+from floecat.worker.captures import column_scope
 from floecat.worker.connections import OpenConnectors
 from floecat.worker.control import ControlPlane
 from floecat.worker.scopes import namespace_of
@@ -41,11 +45,11 @@ class RemoteSnapshotPlanningReconcileExecutor:
         with self._connectors.lent(given.connector) as connector:
             work.step("opened")
             bundle = connector.plan_snapshot_files(namespace, name, given.snapshot.snapshot_id)
-            known = Known.of(self._blobs, given, bundle)
+            known = Known.of(self._blobs, given, bundle, _policy(given, bundle))
             listed = Listed.of(bundle, work, known)
             distinct = connector.distinct_values(namespace, name, given.snapshot.snapshot_id)
         work.step("planned", files=listed.files_total, reused=listed.reused_total)
-        plan = SnapshotPlanMessages(work, given, bundle, listed, known.index, distinct)
+        plan = SnapshotPlanMessages(work, given, bundle, listed, known, distinct)
         success = PlanResultSummary(
             result_id=work.result_id("success", plan=plan.plan_id),
             items_total=plan.groups,
@@ -57,6 +61,11 @@ class RemoteSnapshotPlanningReconcileExecutor:
         closing = _Request(lease=work.lease, success=success)
         method = self._control.stub.SubmitLeasedPlanSnapshotResult
         return Submission(method, plan, closing, (listed.files, listed.reused))
+
+
+def _policy(given: messages.GetLeasedPlanSnapshotInputResponse, bundle: ScanBundle) -> FilePolicy:
+    scope = column_scope(given.capture_policy, given.column_ids, lambda: bundle.columns)
+    return file_policy(given.capture_policy, scope.selected(bundle.columns))
 
 
 def _said(listed: Listed, groups: int) -> str:

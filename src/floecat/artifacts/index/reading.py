@@ -53,6 +53,12 @@ class ScanIndexFile:
         self._parts: dict[int, IndexPartFile] = {}
         self._live: dict[int, Bits] = {}
 
+    def column_bytes(self) -> int:
+        """What its segments keep of single files takes up."""
+        held = (segment for number in self.parts for segment in self.part(number).segments)
+        sizes = {segment.manifest.sha256: segment.column_bytes for segment in held}
+        return sum(sizes.values())
+
     @classmethod
     def open(cls, blobs: BlobStore, reference: BlobReference) -> "ScanIndexFile":
         """Open an index by its manifest."""

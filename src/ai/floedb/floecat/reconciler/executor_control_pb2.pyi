@@ -1282,8 +1282,13 @@ class GetLeasedPlanSnapshotInputResponse(_message.Message):
     COVERED_SEGMENTS_FIELD_NUMBER: _builtins.int
     MAX_FILES_PER_GROUP_FIELD_NUMBER: _builtins.int
     MAX_BYTES_PER_GROUP_FIELD_NUMBER: _builtins.int
+    SKETCH_BUDGET_BYTES_FIELD_NUMBER: _builtins.int
     max_files_per_group: _builtins.int
     max_bytes_per_group: _builtins.int
+    sketch_budget_bytes: _builtins.int
+    """What the sketches of a table's files may take up, those that are covered included. Absent: as much as
+    they take.
+    """
     @_builtins.property
     def connector(self) -> Global___LeasedConnector: ...
     @_builtins.property
@@ -1317,12 +1322,15 @@ class GetLeasedPlanSnapshotInputResponse(_message.Message):
         covered_segments: _common_pb2.BlobReference | None = ...,
         max_files_per_group: _builtins.int = ...,
         max_bytes_per_group: _builtins.int = ...,
+        sketch_budget_bytes: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "connector", b"connector", "covered_index", b"covered_index", "covered_segments", b"covered_segments", "snapshot", b"snapshot", "source", b"source", "table_id", b"table_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_sketch_budget_bytes", b"_sketch_budget_bytes", "capture_policy", b"capture_policy", "connector", b"connector", "covered_index", b"covered_index", "covered_segments", b"covered_segments", "sketch_budget_bytes", b"sketch_budget_bytes", "snapshot", b"snapshot", "source", b"source", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capture_policy", b"capture_policy", "column_ids", b"column_ids", "connector", b"connector", "covered_index", b"covered_index", "covered_segments", b"covered_segments", "max_bytes_per_group", b"max_bytes_per_group", "max_files_per_group", b"max_files_per_group", "snapshot", b"snapshot", "source", b"source", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_sketch_budget_bytes", b"_sketch_budget_bytes", "capture_policy", b"capture_policy", "column_ids", b"column_ids", "connector", b"connector", "covered_index", b"covered_index", "covered_segments", b"covered_segments", "max_bytes_per_group", b"max_bytes_per_group", "max_files_per_group", b"max_files_per_group", "sketch_budget_bytes", b"sketch_budget_bytes", "snapshot", b"snapshot", "source", b"source", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__sketch_budget_bytes: _TypeAlias = _typing.Literal["sketch_budget_bytes"]  # noqa: Y015
+    _WhichOneofArgType__sketch_budget_bytes: _TypeAlias = _typing.Literal["_sketch_budget_bytes", b"_sketch_budget_bytes"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__sketch_budget_bytes) -> _WhichOneofReturnType__sketch_budget_bytes | None: ...
 
 Global___GetLeasedPlanSnapshotInputResponse: _TypeAlias = GetLeasedPlanSnapshotInputResponse  # noqa: Y015
 
