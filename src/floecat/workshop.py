@@ -108,7 +108,7 @@ def _executors(
     if enabled.remote_default:
         yield RemoteDefaultReconcileExecutor(control, connectors, blobs)
     if enabled.remote_snapshot_planner:
-        yield RemoteSnapshotPlanningReconcileExecutor(control, connectors, blobs)
+        yield RemoteSnapshotPlanningReconcileExecutor(control, connectors, blobs, capture.opens)
     if enabled.remote_file_group:
         yield RemoteFileGroupReconcileExecutor(control, connectors, capture)
 

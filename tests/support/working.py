@@ -59,12 +59,13 @@ def working(
     """The parts of a worker, closed at the end."""
     connectors = OpenConnectors(opened)
     blobs = MemoryBlobStore(clock=lambda: datetime.now(UTC))
+    capture = NativeFileGroupCapture()
     executors = Executors(
         [
             RemotePlannerReconcileExecutor(control, connectors),
             RemoteDefaultReconcileExecutor(control, connectors, blobs),
-            RemoteSnapshotPlanningReconcileExecutor(control, connectors, blobs),
-            RemoteFileGroupReconcileExecutor(control, connectors, NativeFileGroupCapture()),
+            RemoteSnapshotPlanningReconcileExecutor(control, connectors, blobs, capture.opens),
+            RemoteFileGroupReconcileExecutor(control, connectors, capture),
         ]
     )
     heartbeats = Heartbeats(control, lease)

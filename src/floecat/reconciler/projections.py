@@ -1,6 +1,7 @@
 """Jobs as people see them: derived when somebody looks, never written, never trusted by the queue.
 
-Sums of what has ended are exact; of what goes on, one level below is looked at.
+Sums of what has ended below a job are exact. What goes on is looked at level by level, as long as
+that isn't much.
 """
 
 from collections.abc import Sequence
@@ -15,13 +16,15 @@ from floecat.errors import NotFoundError
 from floecat.reconciler.sightings import unseen
 from floecat.reconciler.states import LEASED, SUCCEEDED, TERMINAL, WAITING
 from floecat.reconciler.store.port import ReconcileJobStore
+from floecat.reconciler.store.reading import Reading
 from floecat.reconciler.store.sums import add, ended, merge
 from floecat.reconciler.tasks import job_resource, root_id, task_of
 
 MAX_FAILURES: Final = 100
 _LOOKED_AT: Final = 1000
-"""Children beyond these aren't asked how far they are."""
+"""Jobs below one beyond these aren't asked how far they are."""
 _ALIVE: Final = 100
+"""Nor these, when so many go on."""
 DEFAULT_WIDTH: Final = 100
 MAX_NODES: Final = 1000
 _NODE_MESSAGE: Final = 500
@@ -103,17 +106,32 @@ class Projections:
         merge(below, JobSums(failures=job.failures))
         if job.state == WAITING and job.children_total:
             below.counters.jobs_total += self._reading.open_children(job)
-            self._add_living(job, below)
+            _Living(self._reading, below).add(job)
         return below
 
-    def _add_living(self, job: StoredJob, sums: JobSums) -> None:
-        children = self._reading.children(job, 0, _LOOKED_AT)
-        alive = [child for child in children if child.state in {WAITING, *LEASED}][:_ALIVE]
+
+class _Living:
+    """Adds up what goes on below a job: a run of one large table is as deep as one of many."""
+
+    def __init__(self, reading: Reading, sums: JobSums) -> None:
+        self._reading = reading
+        self._sums = sums
+        self._looks = _LOOKED_AT
+        self._alive = _ALIVE
+
+    def add(self, job: StoredJob) -> None:
+        """Add what its children do, and then what theirs do."""
+        children = self._reading.children(job, 0, self._looks)
+        self._looks -= len(children)
+        alive = [child for child in children if child.state in {WAITING, *LEASED}][: self._alive]
+        self._alive -= len(alive)
+        waiting = [child for child in alive if child.state == WAITING and child.children_total]
         for child, lease in zip(alive, self._reading.leases(alive), strict=True):
-            add(sums.counters, lease.counters if lease else child.counters)
-            merge(sums, self._reading.sums(child))
-            if child.state == WAITING and child.children_total:
-                sums.counters.jobs_total += self._reading.open_children(child)
+            add(self._sums.counters, lease.counters if lease else child.counters)
+            merge(self._sums, self._reading.sums(child))
+        for child in waiting:
+            self._sums.counters.jobs_total += self._reading.open_children(child)
+            self.add(child)
 
 
 class _Tree:

@@ -17,6 +17,7 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     FileGroup,
     FileGroupResultChunk,
 )
+from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.reconciler.executor_control_pb2 import GetLeasedFileGroupExecutionResponse
 from floecat.connectors.spi.columns import ColumnPath, ColumnScope, SourceColumn
 from floecat.connectors.spi.connector import FloecatConnector
@@ -44,6 +45,9 @@ class GroupTask:
 class FileGroupCapture(Protocol):
     """Learns what the policy asks for from every file of a group."""
 
+    def opens(self, file: ScanFile) -> bool:
+        """Whether it reads such a file; of others it keeps what the upstream's metadata says."""
+
     def capture(
         self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
     ) -> Iterator[FileGroupResultChunk]:
@@ -57,6 +61,10 @@ class FileGroupCapture(Protocol):
 class NativeFileGroupCapture:
     """What the upstream's own metadata says of the files; none is opened."""
 
+    def opens(self, file: ScanFile) -> bool:
+        """None."""
+        return False
+
     def capture(
         self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
     ) -> Iterator[FileGroupResultChunk]:
@@ -64,12 +72,29 @@ class NativeFileGroupCapture:
             # Metadata doesn't say which rows it takes away, and that is fine: nothing is known.
             unread = FileExecutionResult(identity=delete_file.identity, state=FES_SUCCEEDED)
             yield FileGroupResultChunk(delete_files=[unread])
-        missing = {file.identity.file_path: file.identity for file in task.group.files}
+        untold: dict[str, FileIdentity] = {}
+        for planned in task.group.files:
+            if planned.HasField("told"):
+                planned.told.identity.CopyFrom(planned.identity)
+                yield self._captured(task, planned.identity, TargetStatsRecord(file=planned.told))
+            else:
+                untold[planned.identity.file_path] = planned.identity
+        if untold:
+            yield from self._asked(connector, task, untold, work)
+
+    def _asked(
+        self,
+        connector: FloecatConnector,
+        task: GroupTask,
+        missing: dict[str, FileIdentity],
+        work: LeasedWork,
+    ) -> Iterator[FileGroupResultChunk]:
+        """Ask the upstream for what the plan doesn't tell: it looks through the whole snapshot."""
         snapshot_id = task.given.snapshot_id
         scope = column_scope(
             task.given.capture_policy,
             task.given.column_ids,
-            lambda: connector.plan_snapshot_files(*task.relation, snapshot_id).columns,
+            lambda: connector.snapshot_columns(*task.relation, snapshot_id),
         )
         records = connector.capture_snapshot_target_stats(*task.relation, snapshot_id, scope)
         for record in records:
@@ -88,6 +113,7 @@ class NativeFileGroupCapture:
     ) -> FileGroupResultChunk:
         if record.file.identity != planned:
             return _failed(task, planned, "it isn't the file any more that was planned")
+        record.target.file.file_path = planned.file_path
         record.table_id.CopyFrom(task.given.table_id)
         record.snapshot_id = task.given.snapshot_id
         result = FileExecutionResult(identity=planned, state=FES_SUCCEEDED)

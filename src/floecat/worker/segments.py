@@ -10,6 +10,7 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     PlannedFile,
     SegmentReference,
 )
+from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import SegmentManifest, SegmentPart, TaskResult
 from floecat.artifacts.columns import ColumnRow, all_rows
 from floecat.artifacts.merging import ColumnMerge
@@ -41,11 +42,16 @@ class SegmentFileGroupCapture:
         self._config = config
         self._native = NativeFileGroupCapture()
 
+    def opens(self, file: ScanFile) -> bool:
+        """Parquet files."""
+        return file.file_format.lower() in PARQUET
+
     def capture(
         self, connector: FloecatConnector, task: GroupTask, work: LeasedWork
     ) -> Iterator[FileGroupResultChunk]:
         """One result per file, and the segment that has what was learnt of those read."""
-        parquet, others = _by_format(task.group)
+        parquet = [file for file in task.group.files if self.opens(file.file)]
+        others = [file for file in task.group.files if not self.opens(file.file)]
         if others:
             group = FileGroup(group_id=task.group.group_id, files=others)
             yield from self._native.capture(connector, GroupTask(task.given, group), work)
@@ -75,14 +81,12 @@ class SegmentFileGroupCapture:
             yield FileGroupResultChunk(segments=[finish_segment(self._blobs, manifest)])
 
     def _context(self, connector: FloecatConnector, task: GroupTask) -> TaskContext:
-        bundle = connector.plan_snapshot_files(*task.relation, task.given.snapshot_id)
+        columns = connector.snapshot_columns(*task.relation, task.given.snapshot_id)
         policy = task.given.capture_policy
-        scope = column_scope(policy, task.given.column_ids, lambda: bundle.columns)
+        scope = column_scope(policy, task.given.column_ids, lambda: columns)
         return TaskContext(
             access=connector.file_access(*task.relation),
-            policy=file_policy(
-                policy, scope.selected(bundle.columns), scope.numbered(bundle.columns)
-            ),
+            policy=file_policy(policy, scope.selected(columns), scope.numbered(columns)),
             blobs=self._config,
             blob_prefix=task.given.blob_prefix,
             allow_failed_files=task.given.capture_policy.allow_failed_files,
@@ -147,12 +151,6 @@ def add_result(manifest: SegmentManifest, result: TaskResult) -> None:
     part.CopyFrom(result.part)
     for file in part.files:
         file.shape = numbers[file.shape]
-
-
-def _by_format(group: FileGroup) -> tuple[list[PlannedFile], list[PlannedFile]]:
-    parquet = [file for file in group.files if file.file.file_format.lower() in PARQUET]
-    others = [file for file in group.files if file.file.file_format.lower() not in PARQUET]
-    return parquet, others
 
 
 @dataclass(frozen=True, slots=True)

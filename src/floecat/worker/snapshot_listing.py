@@ -18,6 +18,7 @@ from floecat.worker.captures import PARQUET
 from floecat.worker.grouping import GroupSums
 from floecat.worker.snapshot_known import Known
 from floecat.worker.snapshot_repeats import ListedPaths
+from floecat.worker.snapshot_told import Opens
 from floecat.worker.spool import Spool
 from floecat.worker.work import LeasedWork
 
@@ -36,16 +37,18 @@ class Listed:
     """Position deletes to be read; as many as the bundle has in memory at most."""
     sums: GroupSums
     """Of what is to be read."""
+    unopened: int
+    """Files to be read that the engine doesn't open."""
     files_total: int
     reused_total: int
     coverage_sha256: str
 
     @classmethod
-    def of(cls, bundle: ScanBundle, work: LeasedWork, known: Known) -> "Listed":
+    def of(cls, bundle: ScanBundle, work: LeasedWork, known: Known, opens: Opens) -> "Listed":
         files, reused = Spool(PlannedFile), Spool(PlannedFile)
         coverage, paths = CoverageHash(), ListedPaths()
         applied: set[int] = set()
-        size = again = 0
+        size = again = unopened = 0
         try:
             for file in bundle.data_files:
                 planned = _planned(file)
@@ -58,6 +61,7 @@ class Listed:
                 else:
                     files.write(planned)
                     size += file.file_size_bytes
+                    unopened += not opens(file)
                 if len(coverage) % _LOOK_EVERY == 0:
                     work.tell(f"{len(coverage)} files listed")
                     work.require_live()
@@ -74,6 +78,7 @@ class Listed:
             reused=reused,
             deletes=deletes,
             sums=GroupSums(total - again + len(deletes), size),
+            unopened=unopened,
             files_total=total,
             reused_total=again,
             coverage_sha256=coverage.hexdigest(),

@@ -139,6 +139,12 @@ def test_a_snapshot_is_final_when_every_planned_file_is_covered(plane: Reconcili
     plane.execute(first, files[first.target.file_group_id])
     plane.finalize()
     assert not finalized(plane, leased)
+    so_far = plane.job(leased.root_job_id).counters
+    assert (so_far.files_completed, so_far.files_total) == (
+        len(files[first.target.file_group_id]),
+        3,
+    )
+    assert (so_far.jobs_succeeded, so_far.jobs_total) == (1, 5), "however deep it is"
     plane.execute(second, files[second.target.file_group_id])
     plane.finalize()
     assert finalized(plane, leased)

@@ -334,10 +334,14 @@ class TestSnapshots:
 
 
 class TestFileGroups:
+    COLUMNS = (ColumnId(column_id=11, path=["id"]), ColumnId(column_id=12, path=["name"]))
+
     def given(
         self, worker: Working, script: Script, lake: Path, policy: CapturePolicy
     ) -> messages.GetLeasedFileGroupExecutionResponse:
-        received = TestSnapshots().planned(worker, script, lake)
+        received = TestSnapshots().planned(
+            worker, script, lake, capture_policy=policy, column_ids=self.COLUMNS
+        )
         given = messages.GetLeasedFileGroupExecutionResponse(
             connector=leased(lake),
             source=ORDERS,
@@ -345,12 +349,13 @@ class TestFileGroups:
             plan_id=received.chunks[0].plan.plan_id,
             group=received.chunks[0].groups[0],
             capture_policy=policy,
-            column_ids=[ColumnId(column_id=11, path=["id"]), ColumnId(column_id=12, path=["name"])],
+            column_ids=self.COLUMNS,
         )
         given.table_id.id = "t1"
         script.results.clear()
         return given
 
+    @pytest.mark.parametrize("told", [True, False])
     @pytest.mark.parametrize(
         ("policy", "columns"),
         [
@@ -367,8 +372,15 @@ class TestFileGroups:
         lake: Path,
         policy: CapturePolicy,
         columns: set[int],
+        told: bool,
     ) -> None:
-        script.add(jobs.EXEC_FILE_GROUP, self.given(worker, script, lake, policy))
+        """Whether the plan tells of them, or the upstream has to be asked."""
+        given = self.given(worker, script, lake, policy)
+        for file in given.group.files:
+            assert file.HasField("told")
+            if not told:
+                file.ClearField("told")
+        script.add(jobs.EXEC_FILE_GROUP, given)
         received = run(worker, script)
         results = [result for chunk in received.chunks for result in chunk.files]
         records = [record for chunk in received.chunks for record in chunk.stats]
@@ -392,6 +404,7 @@ class TestFileGroups:
         extra = given.group.files.add()
         extra.identity.file_path = "file:///nowhere"
         given.group.files[0].identity.format_mark = "another"
+        given.group.files[0].ClearField("told")
         script.add(jobs.EXEC_FILE_GROUP, given)
         received = run(worker, script)
         if allowed:

@@ -23,7 +23,7 @@ from floecat.connectors.delta.sources.port import TableLocation, TableSource
 from floecat.connectors.revisions import revision_of
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.capabilities import Capabilities
-from floecat.connectors.spi.columns import ColumnScope
+from floecat.connectors.spi.columns import ColumnScope, SourceColumn
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.emitter import StatsProtoEmitter
 from floecat.connectors.spi.errors import (
@@ -127,6 +127,12 @@ class DeltaConnector(FloecatConnector):
         version = log.version(snapshot_id)
         schema = read_schema(version.metadata, log.files.root)
         return plan(log, version, schema, columns, self._timestamps)
+
+    def snapshot_columns(
+        self, namespace: Namespace, name: str, snapshot_id: int
+    ) -> tuple[SourceColumn, ...]:
+        log = _log(self._source.locate(namespace, name))
+        return read_schema(log.version(snapshot_id).metadata, log.files.root).sources
 
     def capture_snapshot_target_stats(
         self, namespace: Namespace, name: str, snapshot_id: int, columns: ColumnScope

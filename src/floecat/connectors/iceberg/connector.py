@@ -9,8 +9,8 @@ from ai.floedb.floecat.connector.connector_pb2 import ConnectorFormat
 from floecat.connectors.iceberg.catalog import Located, SourceCatalog, dotted
 from floecat.connectors.iceberg.documents import Document, read_document
 from floecat.connectors.iceberg.errors import reading
-from floecat.connectors.iceberg.files import Planning
-from floecat.connectors.iceberg.metadata import TableMetadata, parse_metadata
+from floecat.connectors.iceberg.files import Planning, columns_of
+from floecat.connectors.iceberg.metadata import Snapshot, TableMetadata, parse_metadata
 from floecat.connectors.iceberg.puffin import distinct_values
 from floecat.connectors.iceberg.snapshots import enumerate_snapshots
 from floecat.connectors.iceberg.storage import SourceFiles
@@ -18,7 +18,7 @@ from floecat.connectors.iceberg.tables import describe_table
 from floecat.connectors.iceberg.views import describe_view
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.capabilities import Capabilities
-from floecat.connectors.spi.columns import ColumnScope
+from floecat.connectors.spi.columns import ColumnScope, SourceColumn
 from floecat.connectors.spi.connector import FloecatConnector
 from floecat.connectors.spi.emitter import StatsProtoEmitter
 from floecat.connectors.spi.errors import UnsupportedByConnectorError, UpstreamGoneError
@@ -98,6 +98,14 @@ class IcebergConnector(FloecatConnector):
         located, metadata = self._table(namespace, name)
         return self._plan(located, metadata, dotted(namespace, name), snapshot_id, columns)
 
+    def snapshot_columns(
+        self, namespace: Namespace, name: str, snapshot_id: int
+    ) -> tuple[SourceColumn, ...]:
+        _, metadata = self._table(namespace, name)
+        relation = dotted(namespace, name)
+        with reading(relation):
+            return columns_of(metadata, _snapshot(metadata, relation, snapshot_id))
+
     def capture_snapshot_target_stats(
         self, namespace: Namespace, name: str, snapshot_id: int, columns: ColumnScope
     ) -> Iterable[TargetStatsRecord]:
@@ -143,9 +151,7 @@ class IcebergConnector(FloecatConnector):
         snapshot_id: int,
         columns: ColumnScope | None,
     ) -> ScanBundle:
-        snapshot = metadata.snapshots.get(snapshot_id)
-        if snapshot is None:
-            raise UpstreamGoneError(f"{relation} has no snapshot {snapshot_id} (any more)")
+        snapshot = _snapshot(metadata, relation, snapshot_id)
         files = SourceFiles(located.access)
         planning = Planning(relation=relation, metadata=metadata, files=files, policy=self._policy)
         return planning.plan(snapshot, columns)
@@ -163,6 +169,13 @@ class IcebergConnector(FloecatConnector):
     def _need_views(self) -> None:
         if not self._capabilities.views:
             raise UnsupportedByConnectorError("this kind of Iceberg catalog has no views")
+
+
+def _snapshot(metadata: TableMetadata, relation: str, snapshot_id: int) -> Snapshot:
+    snapshot = metadata.snapshots.get(snapshot_id)
+    if snapshot is None:
+        raise UpstreamGoneError(f"{relation} has no snapshot {snapshot_id} (any more)")
+    return snapshot
 
 
 def _of_relation(

@@ -23,11 +23,17 @@ from floecat.connectors.iceberg.partitions import PartitionKey, PartitionReader,
 from floecat.connectors.iceberg.schema import leaves_of
 from floecat.connectors.iceberg.snapshots import schema_json
 from floecat.connectors.iceberg.storage import SourceFiles
-from floecat.connectors.spi.columns import ColumnScope
+from floecat.connectors.spi.columns import ColumnScope, SourceColumn
 from floecat.connectors.spi.records import ScanBundle
 from floecat.types.policy import TimestampPolicy
 
 _DATA_FILE: Final = ScanFileContent.SFC_DATA
+
+
+def columns_of(metadata: TableMetadata, snapshot: Snapshot) -> tuple[SourceColumn, ...]:
+    """The leaves of a snapshot's schema, with the names that files have them under."""
+    leaves = leaves_of(metadata.schema_of(snapshot))
+    return named((leaf.column for leaf in leaves), metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +58,7 @@ class Planning:
         return ScanBundle(
             snapshot_id=snapshot.snapshot_id,
             schema_json=schema_json(schema),
-            columns=named((leaf.column for leaf in leaves), self.metadata),
+            columns=columns_of(self.metadata, snapshot),
             delete_files=tuple(deletes.files),
             data_files=_DataFiles(
                 planning=self,

@@ -8,7 +8,7 @@ from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
 from ai.floedb.floecat.connector.connector_pb2 import ConnectorFormat
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.capabilities import Capabilities
-from floecat.connectors.spi.columns import ColumnScope
+from floecat.connectors.spi.columns import ColumnScope, SourceColumn
 from floecat.connectors.spi.ndv import ColumnNdv
 from floecat.connectors.spi.records import (
     Namespace,
@@ -78,6 +78,12 @@ class FloecatConnector(Protocol):
         self, namespace: Namespace, name: str, snapshot_id: int, columns: ColumnScope | None = None
     ) -> ScanBundle:
         """The files of a snapshot, with statistics of the columns asked for (None: of none)."""
+
+    def snapshot_columns(
+        self, namespace: Namespace, name: str, snapshot_id: int
+    ) -> tuple[SourceColumn, ...]:
+        """The columns that `plan_snapshot_files` tells, without a look at any file."""
+        return self.plan_snapshot_files(namespace, name, snapshot_id).columns
 
     def capture_snapshot_target_stats(
         self, namespace: Namespace, name: str, snapshot_id: int, columns: ColumnScope

@@ -96,6 +96,8 @@ class ConnectorConformance:
             list(connector.list_tables(_NOWHERE))
         with pytest.raises(UpstreamGoneError):
             _plan(upstream, connector, snapshot_id=-404)
+        with pytest.raises(UpstreamGoneError):
+            connector.snapshot_columns(upstream.namespace, upstream.table, -404)
 
     def test_snapshots_are_enumerated_as_asked(
         self, upstream: Upstream, connector: FloecatConnector
@@ -136,6 +138,7 @@ class ConnectorConformance:
         self, upstream: Upstream, connector: FloecatConnector
     ) -> None:
         bundle = _plan(upstream, connector)
+        assert _columns(upstream, connector) == bundle.columns
         files = list(bundle.data_files)
         assert files
         assert [file.file_path for file in bundle.data_files] == [f.file_path for f in files]
@@ -295,6 +298,11 @@ def _plan(
 ) -> ScanBundle:
     wanted = _current(upstream, connector) if snapshot_id is None else snapshot_id
     return connector.plan_snapshot_files(upstream.namespace, upstream.table, wanted)
+
+
+def _columns(upstream: Upstream, connector: FloecatConnector) -> tuple[SourceColumn, ...]:
+    current = _current(upstream, connector)
+    return connector.snapshot_columns(upstream.namespace, upstream.table, current)
 
 
 def _statistics(

@@ -239,6 +239,7 @@ class PlannedFile(_message.Message):
     INDEX_PART_FIELD_NUMBER: _builtins.int
     INDEX_ROW_FIELD_NUMBER: _builtins.int
     SIDECAR_FIELD_NUMBER: _builtins.int
+    TOLD_FIELD_NUMBER: _builtins.int
     index_part: _builtins.int
     """Where the file lies in the plan's `base_index`, when something of it is used again."""
     index_row: _builtins.int
@@ -260,6 +261,12 @@ class PlannedFile(_message.Message):
         read now are taken over from it. Absent when there are none.
         """
 
+    @_builtins.property
+    def told(self) -> _stats_pb2.FileTargetStats:
+        """What the upstream's metadata says of a file that the planner's engine doesn't open, without its identity.
+        Who executes the group asks the upstream where it is absent.
+        """
+
     def __init__(
         self,
         *,
@@ -270,10 +277,11 @@ class PlannedFile(_message.Message):
         index_part: _builtins.int = ...,
         index_row: _builtins.int = ...,
         sidecar: _index_pb2.IndexArtifactRecord | None = ...,
+        told: _stats_pb2.FileTargetStats | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "identity", b"identity", "sidecar", b"sidecar"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "identity", b"identity", "sidecar", b"sidecar", "told", b"told"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "file", b"file", "identity", b"identity", "index_part", b"index_part", "index_row", b"index_row", "reused_from", b"reused_from", "sidecar", b"sidecar"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_ids", b"column_ids", "file", b"file", "identity", b"identity", "index_part", b"index_part", "index_row", b"index_row", "reused_from", b"reused_from", "sidecar", b"sidecar", "told", b"told"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
