@@ -92,7 +92,6 @@ class PageRows:
             details.pages,
             source.statistics.row_counts[group],
             source.statistics.chunks[group][number].value_count,
-            source.schema.stored[number].repeated,
             source.footer.ordered,
         )
         try:

@@ -509,7 +509,7 @@ def _comparable(values: pa.ChunkedArray) -> tuple[Any, Any]:
 
 
 def test_without_pages_row_groups_are_bounded(tmp_path: Path) -> None:
-    lists = [[n] for n in range(100)]  # whose pages' headers don't say how many rows they have
+    lists = [[n, n] for n in range(100)]  # whose pages' headers don't say how many rows they have
     file = written(tmp_path, pa.table({"n": lists}), row_group_size=50)
     found = capture(file, column(("n", "element")))
     assert found.page_coverage is not None

@@ -36,8 +36,6 @@ class WalkedChunk:
     place: Span
     row_count: int
     value_count: int
-    repeated: bool
-    """A row may have any number of values."""
     ordered: bool
     """The file says how its bounds compare."""
 
@@ -98,7 +96,7 @@ def _pages(chunk: WalkedChunk, read: Callable[[Span], bytes]) -> Iterator[_Page]
             if after > end:
                 raise MalformedParquetError("a page is longer than its chunk")
             place = Span(at, after - at)
-            page = _page(place, header, chunk)
+            page = _page(place, header)
         except (LookupError, TypeError, AttributeError) as error:
             raise MalformedParquetError("a page's header isn't whole") from error
         if page is not None:
@@ -122,22 +120,22 @@ def _header(at: int, end: int, read: Callable[[Span], bytes]) -> tuple[Struct, i
             return found, at + length
 
 
-def _page(place: Span, header: Struct, chunk: WalkedChunk) -> _Page | None:
+def _page(place: Span, header: Struct) -> _Page | None:
     """None if it has no data."""
     if header[1] == _DATA:
         said: Struct = header[5]
+        # It doesn't count rows. Each has a value at least, if only a null in place of its list: so
+        # these are right for all pages of a chunk, or are more than its rows in the end.
         rows = values = natural(said[1])
         statistics: Struct = said.get(5, {})
         nulls = statistics.get(3)
-        if chunk.repeated:
-            raise MalformedParquetError("such pages don't say how many rows they have")
     elif header[1] == _DATA_V2:
         said = header[8]
         values, nulls, rows = natural(said[1]), natural(said[2]), natural(said[3])
         statistics = said.get(8, {})
     else:
         return None
-    if rows != values and not chunk.repeated:
+    if rows > values:
         raise MalformedParquetError(f"a page has {rows} rows, and {values} values for them")
     nans = statistics.get(9)
     return _Page(place, rows, values, _part(nulls, values), _part(nans, values), statistics)

@@ -21,8 +21,6 @@ class StoredLeaf(NamedTuple):
     annotation: str
     """The logical type, as JSON."""
     path: str
-    repeated: bool
-    """A row may have any number of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +37,7 @@ class FileSchema:
         schema = file.schema
         columns = (schema.column(number) for number in range(len(schema)))
         stored = (
-            StoredLeaf(
-                column.physical_type,
-                column.logical_type.to_json(),
-                column.path,
-                column.max_repetition_level > 0,
-            )
+            StoredLeaf(column.physical_type, column.logical_type.to_json(), column.path)
             for column in columns
         )
         return cls(FileLeaves(file.schema_arrow), tuple(stored))
