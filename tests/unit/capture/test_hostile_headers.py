@@ -177,7 +177,9 @@ def test_bounds_of_another_type_are_none() -> None:
     assert (bounds.minimums, bounds.maximums, bounds.max_exact) == ([None], [None], [None])
 
 
-@pytest.mark.parametrize(("length", "reads"), [(100, 1), (400, 2), (30_000, 8), (33_000, 0)])
+@pytest.mark.parametrize(
+    ("length", "reads"), [(40, 1), (100, 2), (400, 4), (30_000, 10), (33_000, 0)]
+)
 def test_headers_may_be_long_but_not_endless(length: int, reads: int) -> None:
     long = struct(5, binary(5, b"b" * length), binary(6, b"a" * length))
     found = Chunk(page(3, b"x" * 100_000, said=long), 3)
@@ -188,6 +190,16 @@ def test_headers_may_be_long_but_not_endless(length: int, reads: int) -> None:
         return
     with pytest.raises(MalformedParquetError):
         found.walk()
+
+
+def test_short_pages_are_read_together_and_long_headers_at_once() -> None:
+    found = Chunk(page(1) * 12, 12)
+    assert len(found.walk()[1]) == 12
+    assert len(found.read) == 2
+    long = struct(5, binary(5, b"b" * 400), binary(6, b"a" * 400))
+    found = Chunk(page(1, b"x" * 2_000, said=long) * 5, 5)
+    assert len(found.walk()[1]) == 5
+    assert len(found.read) == 4 + 4, "the first is tried four times"
 
 
 def test_pages_are_not_endless() -> None:

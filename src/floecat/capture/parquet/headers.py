@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.pages import PageBounds, PageLocations, natural
 from floecat.capture.parquet.spans import Span
-from floecat.capture.parquet.thrift import Struct, Wanted, read_leading_struct
+from floecat.capture.parquet.thrift import Struct, Wanted, read_struct_at
 
 _DATA: Final = 0
 _DATA_V2: Final = 3
-_WINDOW: Final = 512
-"""Most headers are shorter; those with bounds of long texts aren't."""
+_SHORT: Final = 128
+"""Most headers are shorter; those with bounds of texts mostly aren't."""
 _LONGEST: Final = 64 * 1024
 _MOST_PAGES: Final = 1 << 16
 """Of a chunk. Writers make some dozens; whoever makes more than this has no readers in mind."""
@@ -87,10 +87,11 @@ def _bounds(pages: list[_Page], *, ordered: bool) -> PageBounds:
 def _pages(chunk: WalkedChunk, read: Callable[[Span], bytes]) -> Iterator[_Page]:
     """The data pages. The dictionary, and whatever else there may be, is passed over."""
     at, end = chunk.place.offset, chunk.place.end
+    headers = _Headers(chunk.place, read)
     for _ in range(_MOST_PAGES):
         if at == end:
             return
-        header, start = _header(at, end, read)
+        header, start = headers.find(at)
         try:
             after = start + natural(header[3])
             if after > end:
@@ -105,19 +106,32 @@ def _pages(chunk: WalkedChunk, read: Callable[[Span], bytes]) -> Iterator[_Page]
     raise MalformedParquetError(f"a chunk has more than {_MOST_PAGES} pages")
 
 
-def _header(at: int, end: int, read: Callable[[Span], bytes]) -> tuple[Struct, int]:
-    """The header somewhere, and where it ends: nothing says that before it has been read."""
-    size = _WINDOW
-    while True:
-        window = read(Span(at, min(size, end - at)))
-        try:
-            found, length = read_leading_struct(window, _WANTED)
-        except MalformedParquetError:
-            if size >= min(_LONGEST, end - at):
-                raise
-            size *= 2
-        else:
-            return found, at + length
+class _Headers:
+    """Finds headers. Those of short pages lie side by side, and are read together."""
+
+    def __init__(self, chunk: Span, read: Callable[[Span], bytes]) -> None:
+        self._chunk = chunk
+        self._read = read
+        self._start = chunk.offset
+        self._window = b""
+        self._usual = _SHORT
+        """Bytes that were enough so far."""
+
+    def find(self, at: int) -> tuple[Struct, int]:
+        """The header at a place, and where it ends: nothing says that before it has been read."""
+        left = self._chunk.end - at
+        size = 0
+        while True:
+            try:
+                found, end = read_struct_at(self._window, at - self._start, _WANTED)
+            except MalformedParquetError:
+                if size >= min(_LONGEST, left):
+                    raise
+                size = size * 2 or self._usual
+                self._start, self._window = at, self._read(Span(at, min(size, left)))
+            else:
+                self._usual = max(self._usual, size)
+                return found, self._start + end
 
 
 def _page(place: Span, header: Struct) -> _Page | None:
