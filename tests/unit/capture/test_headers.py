@@ -300,6 +300,14 @@ def test_headers_may_be_long(tmp_path: Path) -> None:
         assert not row.min_tight
 
 
+def test_old_timestamps_have_no_bounds(tmp_path: Path) -> None:
+    table = TABLE.select(["micros", "micros?"])
+    path, _ = files(tmp_path, table, {"use_deprecated_int96_timestamps": True})
+    pages = [row for row in captured(path).pages if row.page is not None]
+    assert sum(row.row_count for row in pages) == 2 * ROWS
+    assert all(row.min_int is None for row in pages)
+
+
 def test_writers_that_state_nothing_of_pages(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     duckdb.execute(

@@ -212,6 +212,14 @@ def test_pages_are_not_endless() -> None:
     assert len(found.read) <= 1 << 16
 
 
+def test_headers_are_not_kept_without_end() -> None:
+    long = struct(5, binary(5, b"b" * 30_000), binary(6, b"a" * 30_000))
+    one = page(1, said=long)
+    assert len(Chunk(one * 500, 500).walk()[0]) == 500
+    with pytest.raises(MalformedParquetError, match="headers of a chunk"):
+        Chunk(one * 600, 600).walk()
+
+
 @given(st.binary(max_size=300), st.integers(0, 5))
 def test_any_bytes(content: bytes, rows: int) -> None:
     try:

@@ -20,6 +20,8 @@ _SHORT: Final = 128
 _LONGEST: Final = 64 * 1024
 _MOST_PAGES: Final = 1 << 16
 """Of a chunk. Writers make some dozens; whoever makes more than this has no readers in mind."""
+_MOST_BYTES: Final = 32 * 1024 * 1024
+"""Of a chunk's headers, whose bounds are kept until the chunk has been walked."""
 _STATISTICS: Final[Wanted] = dict.fromkeys((3, 5, 6, 7, 8, 9))
 _WANTED: Final[Wanted] = {
     1: None,
@@ -88,10 +90,14 @@ def _pages(chunk: WalkedChunk, read: Callable[[Span], bytes]) -> Iterator[_Page]
     """The data pages. The dictionary, and whatever else there may be, is passed over."""
     at, end = chunk.place.offset, chunk.place.end
     headers = _Headers(chunk.place, read)
+    taken = 0
     for _ in range(_MOST_PAGES):
         if at == end:
             return
         header, start = headers.find(at)
+        taken += start - at
+        if taken > _MOST_BYTES:
+            raise MalformedParquetError(f"headers of a chunk have more than {_MOST_BYTES} bytes")
         try:
             after = start + natural(header[3])
             if after > end:
@@ -119,19 +125,24 @@ class _Headers:
 
     def find(self, at: int) -> tuple[Struct, int]:
         """The header at a place, and where it ends: nothing says that before it has been read."""
-        left = self._chunk.end - at
         size = 0
+        if at >= self._start + len(self._window):
+            size = self._load(at, self._usual)
         while True:
             try:
                 found, end = read_struct_at(self._window, at - self._start, _WANTED)
             except MalformedParquetError:
-                if size >= min(_LONGEST, left):
+                if size >= min(_LONGEST, self._chunk.end - at):
                     raise
-                size = size * 2 or self._usual
-                self._start, self._window = at, self._read(Span(at, min(size, left)))
+                size = self._load(at, size * 2 or self._usual)
             else:
                 self._usual = max(self._usual, size)
                 return found, self._start + end
+
+    def _load(self, at: int, size: int) -> int:
+        self._start = at
+        self._window = self._read(Span(at, min(size, self._chunk.end - at)))
+        return size
 
 
 def _page(place: Span, header: Struct) -> _Page | None:
