@@ -172,7 +172,7 @@ _Fields = dict[str, Any]
 
 
 def _is_whole(bound: Any, said: Sequence[bool | None] | None, page: int) -> bool:
-    """Whether a page's bound is a value: texts may have been cut off, and indexes don't say."""
+    """Whether a page's bound is a value: texts may have been cut off, and only headers say."""
     exact = None if said is None else said[page]
     if exact is not None:
         return exact

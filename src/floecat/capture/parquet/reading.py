@@ -119,7 +119,8 @@ class ParquetSource:
         for stretch in self._stretches(leaf, row_groups):
             with self._ahead([leaf], stretch):
                 if look is not None:
-                    list(map(look, stretch))
+                    for group in stretch:
+                        look(group)
                 # By number: a name with a dot in it could be taken for a path.
                 for batch in reader.reader.iter_batches(
                     max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
