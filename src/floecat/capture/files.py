@@ -111,13 +111,14 @@ class _Capture:
             is_there = self._source.schema.leaves.has_group(column)
             return None if is_there else self._absent(column)
         stated = StatedColumn.of(column, leaf, self._source)
+        pages = PageRows(stated, self._first_rows) if column.page_index else None
         learning = None
         row = self._with_stated_ndv(stated)
         if column.wants_data or row is None:
             learning = learning_of(column, leaf.arrow_type, stated.physical.stored)
-            row = self._learn(learning, leaf, row)
-        if column.page_index:
-            self._add_pages(stated, learning)
+            row = self._learn(learning, leaf, row, pages)
+        if pages is not None:
+            self._add_pages(pages, learning)
         return row
 
     def _with_stated_ndv(self, stated: StatedColumn) -> ColumnRow | None:
@@ -138,10 +139,15 @@ class _Capture:
         leaves = {number: leaf.number for number, leaf in found.items() if leaf is not None}
         return FilteringNdvProvider(ParquetNdvProvider(self._source.statistics, leaves), leaves)
 
-    def _learn(self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None) -> ColumnRow:
+    def _learn(
+        self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None, pages: PageRows | None
+    ) -> ColumnRow:
         groups = self._groups if stated is None else self._sampled
         for values in self._source.batches(
-            leaf, groups, as_dictionary=self._by_dictionary(learning, leaf, groups)
+            leaf,
+            groups,
+            as_dictionary=self._by_dictionary(learning, leaf, groups),
+            look=None if pages is None else pages.look,
         ):
             learning.add(values)
         learnt = learning.row()
@@ -188,28 +194,32 @@ class _Capture:
         names = (name for name in column.partition_names if name in self._partition)
         return next((self._partition[name] for name in names), None)
 
+    @cached_property
+    def _first_rows(self) -> list[int]:
+        """Of the row groups, counted in the whole file."""
+        counts = self._source.statistics.row_counts
+        return [0, *accumulate(counts)][: len(counts)]
+
     def _leaves(self, is_meant: Callable[[WantedColumn], bool]) -> list[FileLeaf]:
         find = self._source.schema.leaves.find
         found = (find(column) for column in self._columns if is_meant(column))
         return [leaf for leaf in found if leaf is not None]
 
-    def _add_pages(self, stated: StatedColumn, learning: Learning | None) -> None:
-        counts = self._source.statistics.row_counts
-        first_rows = [0, *accumulate(counts)][: len(counts)]
-        found = PageRows(stated, first_rows)
+    def _add_pages(self, found: PageRows, learning: Learning | None) -> None:
+        column_id = found.stated.column.column_id
         few = None if learning is None else learning.small
         whole = len(self._sampled) == len(self._groups)
         if few is not None and whole:
             self._captured.pages.append(
                 PageRow(
-                    column_id=stated.column.column_id,
-                    row_count=sum(counts),
+                    column_id=column_id,
+                    row_count=self._source.statistics.num_rows,
                     values=tuple(few),
                 )
             )
         self._captured.pages.extend(found.rows())
         coverage = self._captured.page_coverage or IndexArtifactCoverage()
-        coverage.column_ids.append(stated.column.column_id)
+        coverage.column_ids.append(column_id)
         coverage.page_count += found.pages
         without = len(found.groups_without_pages)
         coverage.row_groups_without_pages = max(coverage.row_groups_without_pages, without)

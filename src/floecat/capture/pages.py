@@ -1,6 +1,6 @@
 """The rows of a sidecar, from what a file says of its row groups and pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from floecat.capture.bounding import StatedColumn
 from floecat.capture.learning.cutting import CUT_FROM, LONGEST, cut_high, cut_low
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import ChunkDetails
+from floecat.capture.parquet.headers import WalkedChunk, walk_pages
 from floecat.capture.parquet.pages import PageBounds, PageLocations, parse_bounds, parse_locations
 from floecat.types.kinds import Kind
 
@@ -25,6 +26,11 @@ class PageRows:
     first_rows: list[int]
     groups_without_pages: set[int] = field(default_factory=set)
     pages: int = 0
+    _looked: dict[int, "_Found | None"] = field(default_factory=dict)
+
+    def look(self, group: int) -> None:
+        """Find the pages of a row group now, and not when its rows are asked for."""
+        self._looked[group] = self._find(group)
 
     def rows(self) -> Iterator[PageRow]:
         """Row groups, each followed by its pages."""
@@ -52,8 +58,7 @@ class PageRows:
         )
 
     def _pages(self, group: int, row_count: int) -> Iterator[PageRow]:
-        details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]
-        found = self._index(details)
+        found = self._looked.pop(group) if group in self._looked else self._find(group)
         if found is None:
             self.groups_without_pages.add(group)
             return
@@ -63,7 +68,11 @@ class PageRows:
             self.pages += 1
             yield self._page(group, page, bounds, places, ends[page])
 
-    def _index(self, details: ChunkDetails) -> tuple[PageBounds, PageLocations] | None:
+    def _find(self, group: int) -> "_Found | None":
+        details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]
+        return self._index(details) or self._headers(group, details)
+
+    def _index(self, details: ChunkDetails) -> "_Found | None":
         """A page index that can't be read isn't there: it is a help, and the data is whole."""
         if details.column_index is None or details.offset_index is None:
             return None
@@ -73,6 +82,22 @@ class PageRows:
         except MalformedParquetError:
             return None
         return (bounds, places) if len(bounds) == len(places) else None
+
+    def _headers(self, group: int, details: ChunkDetails) -> "_Found | None":
+        """What the pages say of themselves, unless each of them had to be asked for."""
+        source, number = self.stated.source, self.stated.leaf.number
+        if details.pages is None or not source.is_at_hand(details.pages):
+            return None
+        chunk = WalkedChunk(
+            details.pages,
+            source.statistics.row_counts[group],
+            source.statistics.chunks[group][number].value_count,
+            source.footer.ordered,
+        )
+        try:
+            return walk_pages(chunk, source.read)
+        except MalformedParquetError:
+            return None
 
     def _page(
         self, group: int, page: int, bounds: PageBounds, places: PageLocations, end: int
@@ -92,7 +117,12 @@ class PageRows:
             offset=places.offsets[page],
             compressed_size=places.sizes[page],
             boundary_order=bounds.boundary_order,
-            **self._bounds(low, high, _is_whole(low), _is_whole(high)),
+            **self._bounds(
+                low,
+                high,
+                _is_whole(low, bounds.min_exact, page),
+                _is_whole(high, bounds.max_exact, page),
+            ),
         )
 
     def _nulls(self, bounds: PageBounds, page: int) -> int | None:
@@ -136,10 +166,14 @@ class PageRows:
         return tight | {"min_int": low, "max_int": high}
 
 
+_Found = tuple[PageBounds, PageLocations]
 _Fields = dict[str, Any]
 """Fields of a row, by name."""
 
 
-def _is_whole(bound: Any) -> bool:
-    """Whether a page's bound is a value: texts may have been cut off, and indexes don't say."""
+def _is_whole(bound: Any, said: Sequence[bool | None] | None, page: int) -> bool:
+    """Whether a page's bound is a value: texts may have been cut off, and only headers say."""
+    exact = None if said is None else said[page]
+    if exact is not None:
+        return exact
     return not isinstance(bound, bytes) or len(bound) < CUT_FROM

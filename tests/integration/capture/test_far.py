@@ -12,6 +12,7 @@ from tests.support.far import FarStore, far_store
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
+from floecat.capture.parquet import reading
 
 ROWS = 60_000
 
@@ -25,6 +26,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("far")
     table = pa.table({**numbers, **texts, "long": long})
     return written(folder, table, row_group_size=6_000, write_page_index=True)
+
+
+@pytest.fixture(scope="module")
+def plain(path: Path) -> Path:
+    """The same without a page index."""
+    table = pq.read_table(path)
+    return written(path.parent, table, "plain.parquet", row_group_size=6_000, data_page_size=9_000)
 
 
 def both(path: Path, store: FarStore, policy: FilePolicy) -> tuple[CapturedFile, CapturedFile]:
@@ -51,6 +59,48 @@ def test_footers_take_two_requests(path: Path) -> None:
         near, far = both(path, store, policy)
     assert far.rows == near.rows
     assert len(store.asked) == 2
+
+
+@pytest.mark.parametrize("columns", [10, 2])
+def test_pages_by_their_headers_take_no_requests(columns: int, path: Path, plain: Path) -> None:
+    policy = FilePolicy(columns=wanted(pq.read_schema(path))[-columns:])
+    with far_store([path], 0.0) as indexed:
+        capture_file(indexed.access, indexed.planned(path), policy)
+    with far_store([plain], 0.01) as store:
+        near, far = both(plain, store, policy)
+    assert far.rows == near.rows
+    assert far.pages == near.pages
+    assert far.page_coverage == near.page_coverage
+    assert far.page_coverage is not None
+    assert far.page_coverage.row_groups_without_pages == 0
+    assert far.page_coverage.page_count > columns * 10
+    assert len(store.asked) <= len(indexed.asked)
+
+
+def test_so_it_is_with_files_that_are_not_held_as_a_whole(
+    path: Path, plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = FilePolicy(columns=wanted(pq.read_schema(path)))
+    monkeypatch.setattr(reading, "_LARGE_CHUNK", 300_000)  # some row groups of a column
+    with far_store([path], 0.0) as indexed:
+        capture_file(indexed.access, indexed.planned(path), policy)
+    with far_store([plain], 0.0) as store:
+        near, far = both(plain, store, policy)
+    assert far.pages == near.pages
+    assert far.page_coverage == near.page_coverage
+    assert len(store.asked) <= len(indexed.asked)
+
+
+def test_headers_are_not_asked_for_where_no_data_is(plain: Path) -> None:
+    policy = FilePolicy(columns=wanted(pq.read_schema(plain), sketches=False))
+    with far_store([plain], 0.0) as store:
+        near, far = both(plain, store, policy)
+    assert far.rows == near.rows
+    assert len(store.asked) == 2
+    assert far.page_coverage is not None
+    assert far.page_coverage.row_groups_without_pages == 10
+    groups = [row for row in near.pages if row.page is None]
+    assert [row for row in far.pages if row.page is None] == groups
 
 
 def test_a_file_that_is_gone_says_so(path: Path, tmp_path: Path) -> None:

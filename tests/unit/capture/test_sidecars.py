@@ -60,6 +60,18 @@ def test_columns_that_are_read_later_join_the_others(blobs: MemoryBlobStore, fil
     assert rows(blobs, joined).equals(rows(blobs, everything), check_metadata=True)
 
 
+def test_a_file_without_a_page_index_has_the_same_sidecar_but_for_places(
+    blobs: MemoryBlobStore, file: Path, tmp_path: Path
+) -> None:
+    plain = written(tmp_path, TABLE, "plain.parquet", row_group_size=2000, data_page_size=2048)
+    found, indexed = write(blobs, planned(plain), "plain"), write(blobs, planned(file), "indexed")
+    assert found.coverage == indexed.coverage
+    assert found.coverage.row_groups_without_pages == 0
+    places = ["offset", "compressed_size", "boundary_order"]
+    shared = rows(blobs, found).drop_columns(places)
+    assert shared.equals(rows(blobs, indexed).drop_columns(places))
+
+
 def test_only_columns_that_the_plan_names_are_taken_over(
     blobs: MemoryBlobStore, file: Path
 ) -> None:

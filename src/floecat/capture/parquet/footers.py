@@ -58,6 +58,8 @@ class Footer:
     """Everything that the file's schema is read from: files with the same bytes have the same."""
     statistics: ParquetFooterStats
     row_groups: Sequence[Sequence[ChunkDetails]]
+    ordered: bool
+    """It says how bounds compare; older writers' may compare otherwise than their type does."""
 
 
 def read_footer(spans: FileSpans, size: int) -> bytes:
@@ -89,7 +91,7 @@ def parse_footer(content: bytes) -> Footer:
         stated = [[_stated(chunk, ordered=ordered) for chunk in chunks] for chunks, _ in groups]
         statistics = ParquetFooterStats([rows for _, rows in groups], stated)
         details = [[_details(chunk) for chunk in chunks] for chunks, _ in groups]
-        return Footer(_schema(metadata), statistics, details)
+        return Footer(_schema(metadata), statistics, details, ordered)
     except (AttributeError, TypeError, LookupError) as error:
         raise MalformedParquetError(
             "the footer's fields aren't of the types they should"

@@ -25,12 +25,15 @@ class PageBounds:
     """Per page: whether all of it is null, bounds as the file encodes them, and null counts."""
 
     null_pages: Sequence[bool]
-    minimums: Sequence[bytes]
-    maximums: Sequence[bytes]
+    minimums: Sequence[bytes | None]
+    maximums: Sequence[bytes | None]
     boundary_order: int
     """0 unordered, 1 ascending, 2 descending."""
-    null_counts: Sequence[int] | None
-    nan_counts: Sequence[int] | None
+    null_counts: Sequence[int | None] | None
+    nan_counts: Sequence[int | None] | None
+    min_exact: Sequence[bool | None] | None = None
+    """Whether bounds are values. Page indexes don't say, and not every header does."""
+    max_exact: Sequence[bool | None] | None = None
 
     def __len__(self) -> int:
         return len(self.null_pages)
@@ -41,9 +44,9 @@ def parse_locations(content: bytes) -> PageLocations:
     read = read_struct(content)
     try:
         pages = read[1]
-        offsets = [_natural(page[1]) for page in pages]
-        sizes = [_natural(page[2]) for page in pages]
-        rows = [_natural(page[3]) for page in pages]
+        offsets = [natural(page[1]) for page in pages]
+        sizes = [natural(page[2]) for page in pages]
+        rows = [natural(page[3]) for page in pages]
     except (LookupError, TypeError, AttributeError) as error:
         raise MalformedParquetError("an offset index isn't whole") from error
     if rows[:1] not in ([], [0]) or any(later < row for row, later in pairwise(rows)):
@@ -59,7 +62,7 @@ def parse_bounds(content: bytes) -> PageBounds:
             null_pages=[bool(flag) for flag in read[1]],
             minimums=[_binary(bound) for bound in read[2]],
             maximums=[_binary(bound) for bound in read[3]],
-            boundary_order=_natural(read.get(4, 0)),
+            boundary_order=natural(read.get(4, 0)),
             null_counts=_naturals(read.get(5)),
             nan_counts=_naturals(read.get(8)),
         )
@@ -77,11 +80,12 @@ def _binary(value: object) -> bytes:
     return value
 
 
-def _natural(value: object) -> int:
+def natural(value: object) -> int:
+    """A count or a place. Raises `MalformedParquetError` if it is none."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise MalformedParquetError(f"{value!r} is no count")
     return value
 
 
 def _naturals(values: object) -> list[int] | None:
-    return [_natural(value) for value in values] if isinstance(values, list) else None
+    return [natural(value) for value in values] if isinstance(values, list) else None

@@ -1,6 +1,6 @@
 """ParquetSource: one open parquet file, read leaf by leaf and batch by batch."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Final
@@ -90,10 +90,23 @@ class ParquetSource:
         """Some bytes of the file. Raises `MalformedParquetError` if it hasn't so many."""
         return self._spans.read(span)
 
+    def is_at_hand(self, span: Span) -> bool:
+        """Whether to read bits of it, one after another, takes no requests."""
+        return not self._is_far or self._spans.has(span)
+
     def batches(
-        self, leaf: FileLeaf, row_groups: Sequence[int], *, as_dictionary: bool = False
+        self,
+        leaf: FileLeaf,
+        row_groups: Sequence[int],
+        *,
+        as_dictionary: bool = False,
+        look: Callable[[int], None] | None = None,
     ) -> Iterator[pa.Array]:
-        """A leaf's values in some row groups; as dictionaries if that is what all its pages are."""
+        """A leaf's values in some row groups; as dictionaries if that is what all its pages are.
+
+        `look` is called with each row group while its chunk is at hand, which of a large far file
+        it isn't for long.
+        """
         if not row_groups:
             return
         chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
@@ -105,6 +118,9 @@ class ParquetSource:
         batch_rows = _BATCH_BYTES * rows // max(size, 1)
         for stretch in self._stretches(leaf, row_groups):
             with self._ahead([leaf], stretch):
+                if look is not None:
+                    for group in stretch:
+                        look(group)
                 # By number: a name with a dot in it could be taken for a path.
                 for batch in reader.reader.iter_batches(
                     max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),

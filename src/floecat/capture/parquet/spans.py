@@ -78,6 +78,10 @@ class FileSpans:
         finally:
             self._held = before
 
+    def has(self, span: Span) -> bool:
+        """Whether all of it is held."""
+        return self._find(span) is not None
+
     def read(self, span: Span) -> bytes:
         """Some bytes. Raises `MalformedParquetError` where the file has none."""
         return bytes(self.view(span))

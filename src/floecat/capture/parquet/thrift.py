@@ -33,11 +33,15 @@ RAW: Final[Wanted] = {}
 
 def read_struct(data: bytes, wanted: Wanted | None = None) -> Struct:
     """The fields of a struct that are set and wanted, by number."""
+    return read_struct_at(data, 0, wanted)[0]
+
+
+def read_struct_at(data: bytes, at: int, wanted: Wanted | None = None) -> tuple[Struct, int]:
+    """The same of a struct that begins somewhere, and where it ends."""
     try:
-        found, _ = _struct(data, 0, 0, wanted)
+        return _struct(data, at, 0, wanted)
     except IndexError:
         raise MalformedParquetError("it ends too early") from None
-    return found
 
 
 def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[Struct, int]:
