@@ -70,9 +70,10 @@ class PageRows:
 
     def _find(self, group: int) -> "_Found | None":
         details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]
-        return self._index(details) or self._headers(group, details)
+        rows = self.stated.source.statistics.row_counts[group]
+        return self._index(details, rows) or self._headers(group, details)
 
-    def _index(self, details: ChunkDetails) -> "_Found | None":
+    def _index(self, details: ChunkDetails, rows: int) -> "_Found | None":
         """A page index that can't be read isn't there: it is a help, and the data is whole."""
         if details.column_index is None or details.offset_index is None:
             return None
@@ -81,7 +82,8 @@ class PageRows:
             places = parse_locations(self.stated.source.read(details.offset_index))
         except MalformedParquetError:
             return None
-        return (bounds, places) if len(bounds) == len(places) else None
+        fits = len(bounds) == len(places) and all(first <= rows for first in places.first_rows[-1:])
+        return (bounds, places) if fits else None
 
     def _headers(self, group: int, details: ChunkDetails) -> "_Found | None":
         """What the pages say of themselves, unless each of them had to be asked for."""
@@ -92,7 +94,6 @@ class PageRows:
             details.pages,
             source.statistics.row_counts[group],
             source.statistics.chunks[group][number].value_count,
-            source.footer.ordered,
         )
         try:
             return walk_pages(chunk, source.read)
@@ -103,7 +104,8 @@ class PageRows:
         self, group: int, page: int, bounds: PageBounds, places: PageLocations, end: int
     ) -> PageRow:
         low = high = None
-        if not bounds.null_pages[page]:
+        # Bounds say little in a file that doesn't say how they compare.
+        if not bounds.null_pages[page] and self.stated.source.footer.ordered:
             read = self.stated.physical.read
             low, high = read(bounds.minimums[page]), read(bounds.maximums[page])
         return PageRow(

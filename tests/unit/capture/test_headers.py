@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -100,16 +99,15 @@ def opened(path: Path) -> Iterator[ParquetSource]:
         yield ParquetSource(file, path.stat().st_size)
 
 
-def walked(source: ParquetSource, group: int, leaf: int, **said: Any) -> Found:
+def walked(source: ParquetSource, group: int, leaf: int) -> Found:
     place = source.footer.row_groups[group][leaf].pages
     assert place is not None
     chunk = WalkedChunk(
         place,
         source.statistics.row_counts[group],
         source.statistics.chunks[group][leaf].value_count,
-        source.footer.ordered,
     )
-    return walk_pages(replace(chunk, **said), source.read)
+    return walk_pages(chunk, source.read)
 
 
 def same_rows(found: CapturedFile, index: CapturedFile) -> int:
@@ -321,8 +319,13 @@ def test_writers_that_state_nothing_of_pages(tmp_path: Path) -> None:
         assert sum(row.row_count for row in pages) == 300_000
 
 
-def test_bounds_are_not_believed_in_files_that_do_not_say_how_they_compare(tmp_path: Path) -> None:
-    path = written(tmp_path, pa.table({"n": [1, 2, 3]}))
+@pytest.mark.parametrize("indexed", [False, True])
+def test_bounds_are_not_believed_in_files_that_do_not_say_how_they_compare(
+    tmp_path: Path, indexed: bool
+) -> None:
+    path = written(tmp_path, pa.table({"n": [1, 2, 3]}), write_page_index=indexed)
+    [page] = [row for row in captured(path, sketches=False).pages if row.page is not None]
+    assert (page.min_int, page.max_int) == (1, 3)
     content = path.read_bytes()
     orders = b"\x19\x1c\x1c\x00\x00\x00"  # a list of one, which is the order of the type
     footer_end = len(content) - 8
@@ -333,9 +336,31 @@ def test_bounds_are_not_believed_in_files_that_do_not_say_how_they_compare(tmp_p
     )
     [page] = [row for row in captured(path, sketches=False).pages if row.page is not None]
     assert (page.row_count, page.null_count, page.min_int, page.max_int) == (3, 0, None, None)
+
+
+def test_an_index_that_goes_beyond_its_row_group_is_not_believed(tmp_path: Path) -> None:
+    """Its last page begins behind the last row."""
+    table = pa.table({"n": pa.array(range(1000))})
+    options: Any = {"use_dictionary": False, "data_page_size": 100, "write_batch_size": 50}
+    path = written(tmp_path, table, write_page_index=True, **options)
+    content = bytearray(path.read_bytes())
     with opened(path) as source:
-        believed, _ = walked(source, 0, 0, ordered=True)
-    assert believed.minimums == [(1).to_bytes(8, "little")]
+        place = source.footer.row_groups[0][0].offset_index
+    assert place is not None
+    before = parse_locations(bytes(content[place.offset : place.end])).first_rows
+    index = content[place.offset : place.end]
+    last = zigzag(before[-1])
+    assert index.count(last) == 1
+    content[place.offset : place.end] = index.replace(last, zigzag(before[-1] + 1000))
+    path.write_bytes(content)
+    pages = [row for row in captured(path, sketches=False).pages if row.page is not None]
+    assert [row.first_row for row in pages] == list(before), "as the headers say"
+    assert sum(row.row_count for row in pages) == 1000
+
+
+def zigzag(number: int) -> bytes:
+    """As thrift writes a number of three digits."""
+    return bytes([2 * number & 0x7F | 0x80, 2 * number >> 7])
 
 
 def test_what_is_read_of_headers_is_counted(tmp_path: Path) -> None:

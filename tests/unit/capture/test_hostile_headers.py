@@ -1,7 +1,6 @@
 """Headers that lie: their chunk has no pages then, and nothing else comes of it."""
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +75,7 @@ class Chunk:
         self._content = content
         self.read: list[Span] = []
         place = Span(4, len(content))
-        self.chunk = WalkedChunk(place, rows, rows if values is None else values, ordered=True)
+        self.chunk = WalkedChunk(place, rows, rows if values is None else values)
 
     def walk(self) -> tuple[PageBounds, PageLocations]:
         return walk_pages(self.chunk, self._read)
@@ -104,9 +103,6 @@ def test_pages_and_what_lies_between_them() -> None:
     assert bounds.maximums == [MOST, None, None]
     assert bounds.boundary_order == 0
     assert bounds.nan_counts == [None, None, None]
-    unordered = walk_pages(replace(found.chunk, ordered=False), found._read)[0]
-    assert set(unordered.minimums) | set(unordered.maximums) == {None}
-    assert unordered.null_counts == [0, None, 1]
 
 
 def test_deprecated_bounds_are_none() -> None:
@@ -246,7 +242,7 @@ def headers_of(path: Path) -> list[Span]:
             for leaf, details in enumerate(chunks):
                 assert details.pages is not None
                 values = source.statistics.chunks[group][leaf].value_count
-                chunk = WalkedChunk(details.pages, values, values, ordered=True)
+                chunk = WalkedChunk(details.pages, values, values)
                 _, places = walk_pages(chunk, source.read)
                 starts = {details.pages.offset, *places.offsets}
                 found.extend(Span(start, 70) for start in starts)

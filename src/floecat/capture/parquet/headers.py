@@ -38,8 +38,6 @@ class WalkedChunk:
     place: Span
     row_count: int
     value_count: int
-    ordered: bool
-    """The file says how its bounds compare."""
 
 
 class _Page(NamedTuple):
@@ -69,11 +67,11 @@ def walk_pages(
         [page.place.length for page in pages],
         [0, *accumulate(page.row_count for page in pages)][: len(pages)],
     )
-    return _bounds(pages, ordered=chunk.ordered), places
+    return _bounds(pages), places
 
 
-def _bounds(pages: list[_Page], *, ordered: bool) -> PageBounds:
-    stated = [page.statistics if ordered else {} for page in pages]
+def _bounds(pages: list[_Page]) -> PageBounds:
+    stated = [page.statistics for page in pages]
     return PageBounds(
         null_pages=[page.null_count == page.value_count for page in pages],
         minimums=[_of_type(bytes, statistics.get(6)) for statistics in stated],
