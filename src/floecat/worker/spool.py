@@ -21,26 +21,32 @@ class Spool(Generic[M]):
         self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed by its owner
         self._lock = threading.Lock()
         self._size = 0
+        self._at = 0
+        """Where the file is. Seeking empties its buffer, also to where it is already."""
 
     def write(self, message: M) -> None:
         """Append a message."""
         data = message.SerializeToString()
         with self._lock:
-            self._file.seek(self._size)
-            self._file.write(len(data).to_bytes(_LENGTH_BYTES, "big"))
-            self._file.write(data)
+            self._seek(self._size)
+            self._file.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
             self._size += _LENGTH_BYTES + len(data)
+            self._at = self._size
 
     def __iter__(self) -> Iterator[M]:
         at = 0
         while at < self._size:
             # A call that was given up may still be reading while the next one does.
             with self._lock:
-                self._file.seek(at)
+                self._seek(at)
                 length = int.from_bytes(self._file.read(_LENGTH_BYTES), "big")
                 data = self._file.read(length)
-            at += _LENGTH_BYTES + length
+                at = self._at = at + _LENGTH_BYTES + length
             yield self._kind.FromString(data)
+
+    def _seek(self, place: int) -> None:
+        if place != self._at:
+            self._file.seek(place)
 
     def close(self) -> None:
         """Remove it."""
