@@ -4,6 +4,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from ai.floedb.floecat.reconciler import reconciler_pb2
 from floecat.cli.output import note, visible_text
 from floecat.cli.run_texts import (
     ENDED,
@@ -82,13 +83,18 @@ def summary(progress: Progress) -> str:
     if progress.files_total:
         parts.append(f"{progress.files_done} of {progress.files_total} files")
     parts.extend(_pace(progress))
-    trouble = _trouble(progress.job)
-    return f"{', '.join(parts)}: {trouble}" if trouble else ", ".join(parts)
+    told = _trouble(progress.job) or _doing(progress.job)
+    return f"{', '.join(parts)}: {told}" if told else ", ".join(parts)
 
 
 def _trouble(job: "ReconcileJob") -> str:
     """Why it is tried again, while it is."""
     return job.message if job.attempt > 1 and job.state not in ENDED else ""
+
+
+def _doing(job: "ReconcileJob") -> str:
+    """What one of its parts does."""
+    return job.message if job.state == reconciler_pb2.RJS_WAITING else ""
 
 
 def _pace(progress: Progress) -> list[str]:
@@ -133,9 +139,10 @@ def _part(job: "ReconcileJob") -> "RenderableType":
         visible_text(job_text(job), ""),
         visible_text(state_text(job), STYLES.get(job.state, "dim")),
     ]
+    done = counters.files_completed + counters.files_reused
     if counters.files_total:
-        cells.append(_bar(counters.files_completed + counters.files_reused, counters.files_total))
-    elif job.message:
+        cells.append(_bar(done, counters.files_total))
+    if job.message and done == counters.files_total:
         cells.append(visible_text(job.message, "dim"))
     row.add_row(*cells)
     return row

@@ -26,6 +26,7 @@ from floecat.reconciler.executors import SNAPSHOT_FINALIZE
 from floecat.reconciler.group_results import GroupResults, capture_prefix
 from floecat.reconciler.jobs import (
     CancelRequestedError,
+    JobLease,
     LeasedJob,
     LeaseLostError,
     LeaseSelector,
@@ -109,7 +110,7 @@ class SnapshotFinalizeReconcileExecutor:
         if self._stores.kv.get(keys.snapshot(account, table_id, target.snapshot_id)) is None:
             return Obsolete("the snapshot isn't there any more"), Report()
         header = self._plans.header(parent.payload)
-        working = Renewing(partial(self._store.renew, leased.lease), self._stores.clock)
+        working = Renewing(partial(self._told, leased.lease), self._stores.clock)
         covered, deletes = self._covered(parent, working)
         if covered.hexdigest() != header.coverage_sha256 or len(covered) != header.files_total:
             return TerminalFailure(
@@ -125,6 +126,9 @@ class SnapshotFinalizeReconcileExecutor:
             records={row: final.SerializeToString()},
         )
         return Succeeded(_said(header.files_total, unread)), report
+
+    def _told(self, lease: JobLease, message: str) -> Renewal:
+        return self._store.report_progress(lease, message, ReconcileCounters())
 
     def _captured(
         self,
@@ -146,6 +150,8 @@ class SnapshotFinalizeReconcileExecutor:
             capture.reuse(chunk.reused_files)
             for group in chunk.groups:
                 capture.execute(group, next(groups, None))
+            working.said = f"{capture.files} of {header.files_total} files put together"
+        working.said = "merging what is known of columns"
         written = capture.finish(origin)
         final = FinalSnapshot(
             stats=written.stats,
@@ -213,14 +219,16 @@ def _said(files: int, unread_deletes: int) -> str:
 class Renewing:
     """Called now and then by whoever works for long: keeps the lease, or says that it is lost."""
 
-    def __init__(self, renew: Callable[[], Renewal], clock: Clock) -> None:
+    def __init__(self, renew: Callable[[str], Renewal], clock: Clock) -> None:
         self._renew = renew
         self._clock = clock
         self._renewed = clock()
+        self.said = ""
+        """How far it is."""
 
     def __call__(self) -> None:
         now = self._clock()
         if now - self._renewed > _RENEW_EVERY:
-            if self._renew().cancel_requested:
+            if self._renew(self.said).cancel_requested:
                 raise CancelRequestedError("the job is to stop")
             self._renewed = now

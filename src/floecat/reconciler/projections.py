@@ -68,7 +68,7 @@ class Projections:
         return runs[key]
 
     def _shown(self, job: StoredJob, lease: StoredLease | None, run: JobTask) -> ReconcileJob:
-        sums = self._sums(job, lease)
+        sums, doing = self._sums(job, lease)
         shown = ReconcileJob(
             job_id=job_resource(job.account_id, job.job_id),
             root_job_id=job_resource(job.account_id, root_id(job)),
@@ -78,7 +78,7 @@ class Projections:
             full_rescan=run.full_rescan,
             execution_policy=job.execution_policy,
             target=task_of(job).target,
-            message=lease.message if lease and lease.message else job.message,
+            message=doing or job.message,
             outcome_reason=job.outcome_reason,
             degraded=job.outcome_reason == messages.JOR_DEGRADED,
             attempt=job.attempt,
@@ -97,17 +97,20 @@ class Projections:
         _add_times(shown, job)
         return shown
 
-    def _sums(self, job: StoredJob, lease: StoredLease | None) -> JobSums:
+    def _sums(self, job: StoredJob, lease: StoredLease | None) -> tuple[JobSums, str]:
+        """What was done, and what is being done, by the job or somewhere below it."""
         below = self._reading.sums(job)
         if job.state in TERMINAL:
-            return ended(job, below)
+            return ended(job, below), ""
         below.counters.jobs_total += 1
         add(below.counters, lease.counters if lease else job.counters)
         merge(below, JobSums(failures=job.failures))
         if job.state == WAITING and job.children_total:
             below.counters.jobs_total += self._reading.open_children(job)
-            _Living(self._reading, below).add(job)
-        return below
+            living = _Living(self._reading, below)
+            living.add(job)
+            return below, living.doing
+        return below, lease.message if lease else ""
 
 
 class _Living:
@@ -118,17 +121,23 @@ class _Living:
         self._sums = sums
         self._looks = _LOOKED_AT
         self._alive = _ALIVE
+        self.doing = ""
+        """What one of them says that it does."""
 
     def add(self, job: StoredJob) -> None:
         """Add what its children do, and then what theirs do."""
         children = self._reading.children(job, 0, self._looks)
         self._looks -= len(children)
+        if len(children) < job.children_total:
+            # What comes when all others have ended is the last of them.
+            children += self._reading.children(job, job.children_total - 1, 1)
         alive = [child for child in children if child.state in {WAITING, *LEASED}][: self._alive]
         self._alive -= len(alive)
         waiting = [child for child in alive if child.state == WAITING and child.children_total]
         for child, lease in zip(alive, self._reading.leases(alive), strict=True):
             add(self._sums.counters, lease.counters if lease else child.counters)
             merge(self._sums, self._reading.sums(child))
+            self.doing = (lease.message if lease else "") or self.doing
         for child in waiting:
             self._sums.counters.jobs_total += self._reading.open_children(child)
             self.add(child)

@@ -85,6 +85,11 @@ class SnapshotCapture:
             raise DataLossError("the plan uses files of another table again")
         return base
 
+    @property
+    def files(self) -> int:
+        """How many were taken so far."""
+        return self._seen.files_total
+
     def reuse(self, files: Iterable[PlannedFile]) -> None:
         """Take files that no group read, because an earlier capture covers them."""
         for file in files:
