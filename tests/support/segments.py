@@ -198,18 +198,22 @@ class SegmentMaker:
                 ]
                 for column_id in column_ids
             }
+            part = manifest.parts.add(
+                files=[self._file(prefix, file, numbers[file.path]) for file in some]
+            )
+            here = {column_id: ColumnMerge(self.type) for column_id in column_ids}
             for column_id, listed in rows.items():
                 for file, row in zip(some, listed, strict=True):
-                    merges[column_id].add(row, file.rows)
+                    if column_id in file.columns:
+                        merges[column_id].add(row, file.rows)
+                        here[column_id].add(row, file.rows)
             if not self.sketches_per_file:
                 rows = {column_id: [_bare(row) for row in kept] for column_id, kept in rows.items()}
+                merged = {column_id: [merge.result()] for column_id, merge in here.items()}
+                together = write_columns(self.blobs, f"{prefix}/together/{start:06}", merged)
+                part.together.CopyFrom(reference(together))
             columns = write_columns(self.blobs, f"{prefix}/parts/{start:06}", rows)
-            manifest.parts.append(
-                SegmentPart(
-                    columns=reference(columns),
-                    files=[self._file(prefix, file, numbers[file.path]) for file in some],
-                )
-            )
+            part.columns.CopyFrom(reference(columns))
         for start in range(0, len(deletes), self.files_per_part):
             some_deletes = deletes[start : start + self.files_per_part]
             manifest.parts.append(self._positions(f"{prefix}/positions/{start:06}", some_deletes))

@@ -64,6 +64,13 @@ class ColumnRow:
     """How much more often than the sketch knows any value may have been seen."""
 
 
+def sketch_bytes(row: ColumnRow | None) -> int:
+    """What a row's sketches take up."""
+    if row is None:
+        return 0
+    return sum(len(part) for part in (row.theta, row.quantiles, row.frequencies) if part)
+
+
 SCHEMA: Final = pa.schema(
     [
         pa.field("column_id", pa.int32(), nullable=False),

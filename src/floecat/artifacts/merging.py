@@ -38,6 +38,11 @@ class ColumnMerge:
         self._seen = _sum(self._seen, known.rows_seen)
         self._add_sketches(known)
 
+    def stand_in(self, theta: bytes) -> None:
+        """Count the values of files whose own rows count none."""
+        if self._theta is not None:
+            self._theta.add(theta)
+
     def _add_sketches(self, row: ColumnRow) -> None:
         if self._theta is not None and row.theta is not None:
             self._theta.add(row.theta)

@@ -4,7 +4,7 @@
     {prefix}/parts/{task}    Arrow: a batch per column, a row per file of the part
     {prefix}/together/{task} Arrow: the same in one row, where files have no sketches of their own
     {prefix}/positions/…     Arrow: what the delete files of the part take away (`positions`)
-    {prefix}/partials        Arrow: a batch per column, one row: all files together
+    {prefix}/partials        Arrow: a batch per column, one row: all files that were read for it
     {prefix}/sidecars/…      page bounds per source file
 
 A segment never changes. Everything it names lies below its prefix, so that who keeps the prefix
@@ -144,13 +144,32 @@ class Segment:
 
     @cached_property
     def partials(self) -> ColumnFile:
-        """All files together: one row per column."""
+        """One row per column: all files that were read for it."""
         return ColumnFile(self._blobs, self.manifest.partials)
 
     @property
-    def column_bytes(self) -> int:
-        """What is kept of its files takes up, which is mostly sketches."""
-        return sum(part.columns.size_bytes for part in self.manifest.parts)
+    def sketch_bytes(self) -> int:
+        """What the sketches of its files take up, of each by itself."""
+        return sum(part.sketch_bytes for part in self.manifest.parts)
+
+    @property
+    def has_sketches_together(self) -> bool:
+        """Whether there are sketches of all files together, and not of each."""
+        return any(part.together.uri for part in self.manifest.parts)
+
+    def is_asked(self, file: SegmentFile, column_id: int) -> bool:
+        """Whether a file was read for a column, whatever came of it."""
+        return column_id in self._asked[file.shape]
+
+    def asked(self, column_id: int) -> int:
+        """How many files were."""
+        return sum(self.is_asked(file, column_id) for file in self.files)
+
+    @cached_property
+    def _asked(self) -> "Sequence[frozenset[int]]":
+        """By shape."""
+        shapes = self.manifest.shapes
+        return [frozenset(column.column_id for column in shape.columns) for shape in shapes]
 
     def parts(self) -> Iterator[tuple[SegmentPart, ColumnFile]]:
         """The parts that have files, one after another, each opened."""
@@ -162,13 +181,13 @@ class Segment:
         """Every blob that the segment consists of, besides its manifest."""
         yield self.manifest.partials
         for part in self.manifest.parts:
-            named = (part.columns, part.positions, part.partials)
+            named = (part.columns, part.positions, part.together)
             yield from (blob for blob in named if blob.uri)
             yield from (f.artifact.artifact for f in part.files if f.artifact.artifact.uri)
 
     def together(self, part: SegmentPart) -> ColumnFile | None:
         """All files of a part in one row, where they have no sketches of their own."""
-        return ColumnFile(self._blobs, part.partials) if part.partials.uri else None
+        return ColumnFile(self._blobs, part.together) if part.together.uri else None
 
     def part_of(self, number: int) -> tuple[ColumnFile, int]:
         """The opened part of a file by its number, and its row there."""

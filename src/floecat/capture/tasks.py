@@ -57,7 +57,7 @@ class TaskContext:
     blobs: BlobConfig
     blob_prefix: str
     allow_failed_files: bool = False
-    partials_only: bool = False
+    sketches_together: bool = False
     """Sketches are kept of all files together, not of each."""
 
 
@@ -118,9 +118,16 @@ class _Run:
         if self._rows:
             context = self._context
             writer = PartWriter(self._blobs, context.blob_prefix, context.policy)
-            write = writer.write_together if context.partials_only else writer.write
-            write(self._result.part, self._name, self._columns())
+            part, columns = self._result.part, self._columns()
+            if context.sketches_together:
+                writer.write_together(part, self._name, columns, self._asked())
+            else:
+                writer.write(part, self._name, columns)
         return self._result
+
+    def _asked(self) -> list[frozenset[int]]:
+        ids = [frozenset(c.column_id for c in shape.columns) for shape in self._result.shapes]
+        return [ids[file.shape] for file in self._result.part.files]
 
     def _columns(self) -> dict[int, list[ColumnRow | None]]:
         numbers = sorted({number for row in self._rows for number in row})

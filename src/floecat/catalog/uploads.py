@@ -138,5 +138,6 @@ def _as_one(
     request = WriteSnapshotAttachmentRequest()
     request.CopyFrom(first)
     request.ClearField("last")
+    request.ClearField("says_last")
     request.data = bytes.fromhex(blob.sha256)
     return request

@@ -222,6 +222,7 @@ def attach(
             precondition=guard.precondition,
             idempotency=guard.idempotency,
             data=beginning,
+            says_last=True,
         )
         rest = (WriteSnapshotAttachmentRequest(data=piece) for piece in pieces)
         end = WriteSnapshotAttachmentRequest(last=True)

@@ -76,7 +76,8 @@ def ndv_text(ndv: Ndv, *, short: bool = True) -> str:
             approx = ndv.approx
             text = f"~{number(approx.estimate)}"
             if approx.upper_bound_only:
-                return f"≤ {number(approx.estimate)}"
+                known = approx.HasField("upper_bound")
+                return f"≤ {number(approx.upper_bound if known else approx.estimate)}"
             if approx.HasField("lower_bound") and approx.HasField("upper_bound"):
                 return f"{text} ({number(approx.lower_bound)}–{number(approx.upper_bound)})"
             return text

@@ -93,7 +93,7 @@ class GroupResults:
             held = HeldSegment(segment_id=named.segment_id, manifest=named.manifest)
             segment = self._opened.open(held)
             held.blob_prefix = segment.manifest.blob_prefix
-            held.column_bytes = segment.column_bytes
+            held.sketch_bytes = segment.sketch_bytes
             yield held
 
     def _held(self, group: StoredJob, result: GroupResult, marked: str) -> Iterator[HeldSegment]:

@@ -108,7 +108,7 @@ class Projections:
         if job.state == WAITING and job.children_total:
             below.counters.jobs_total += self._reading.open_children(job)
             living = _Living(self._reading, below)
-            living.add(job)
+            living.add([job])
             return below, living.doing
         return below, lease.message if lease else ""
 
@@ -124,23 +124,32 @@ class _Living:
         self.doing = ""
         """What one of them says that it does."""
 
-    def add(self, job: StoredJob) -> None:
-        """Add what its children do, and then what theirs do."""
+    def add(self, jobs: Sequence[StoredJob]) -> None:
+        """Add what their children do, and then, a level deeper, what those of them do that wait."""
+        children = [child for job in jobs for child in self._children(job)]
+        # First those that wait: they have sums of what has ended below them.
+        waiting = [child for child in children if child.state == WAITING][: self._alive]
+        self._alive -= len(waiting)
+        leased = [child for child in children if child.state in LEASED][: self._alive]
+        self._alive -= len(leased)
+        alive = [*waiting, *leased]
+        for child, lease in zip(alive, self._reading.leases(alive), strict=True):
+            add(self._sums.counters, lease.counters if lease else child.counters)
+            merge(self._sums, self._reading.sums(child))
+            self.doing = (lease.message if lease else "") or self.doing
+        parents = [child for child in waiting if child.children_total]
+        for parent in parents:
+            self._sums.counters.jobs_total += self._reading.open_children(parent)
+        if parents:
+            self.add(parents)
+
+    def _children(self, job: StoredJob) -> list[StoredJob]:
         children = self._reading.children(job, 0, self._looks)
         self._looks -= len(children)
         if len(children) < job.children_total:
             # What comes when all others have ended is the last of them.
             children += self._reading.children(job, job.children_total - 1, 1)
-        alive = [child for child in children if child.state in {WAITING, *LEASED}][: self._alive]
-        self._alive -= len(alive)
-        waiting = [child for child in alive if child.state == WAITING and child.children_total]
-        for child, lease in zip(alive, self._reading.leases(alive), strict=True):
-            add(self._sums.counters, lease.counters if lease else child.counters)
-            merge(self._sums, self._reading.sums(child))
-            self.doing = (lease.message if lease else "") or self.doing
-        for child in waiting:
-            self._sums.counters.jobs_total += self._reading.open_children(child)
-            self.add(child)
+        return children
 
 
 class _Tree:

@@ -115,7 +115,7 @@ class Endpoint:
         with _Run(self._method, headers, context, self._metrics):
             call = self._admit(headers, context)
             with Upload(requests, self._around.idle) as upload:
-                received = _Received(self._messages(upload, context))
+                received = _Messages(self._messages(upload, context))
                 response: Message = self._handler(received, call)
             self._audit(call, received.first, response)
             return response
@@ -218,7 +218,7 @@ def _log_failure(method: str, status: str, seconds: float, error: BaseException)
         _LOG.error("call", method=method, status=status, ms=milliseconds, exc_info=error)
 
 
-class _Received(Iterator[Any]):
+class _Messages(Iterator[Any]):
     """The messages of a stream. The first is the one that says what it is about."""
 
     first: Any = None

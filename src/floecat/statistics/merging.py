@@ -1,7 +1,8 @@
 """A snapshot's column statistics: what segments learnt, of the files that are live.
 
-A segment whose files are all live, and which speaks of a column in all of them, is added by its
-partial; others file by file. Memory holds one merge per column and the numbers of live files.
+A segment is added by its partial if all files that were read for the column are live, and it is
+what speaks of the column in all of them; others file by file. Memory holds one merge per column and
+the numbers of live files.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ class MergedColumn:
     coverage: ColumnCoverage
     row: ColumnRow
     upper_bound_only: bool = False
-    """Some segments keep sketches of all their files together only, and some of those are gone."""
+    """Some segments keep sketches of all their files together only, and not all of those count."""
 
 
 @dataclass
@@ -61,7 +62,7 @@ class SnapshotMerge:
         self._shape_numbers: dict[bytes, int] = {}
         self._choices = Choices(self._shapes)
         self._counts: dict[tuple[int, ...], int] = {}
-        self._with_dead: set[int] = set()
+        self._stood_in: set[int] = set()
         for number in index.parts:
             self._look_through(index.part(number), index.live(number))
 
@@ -76,18 +77,19 @@ class SnapshotMerge:
                 merge.add(None)
             row = merge.result()
             if not _says_nothing(row):
-                yield MergedColumn(coverages[column_id], row, column_id in self._with_dead)
+                yield MergedColumn(coverages[column_id], row, column_id in self._stood_in)
 
     def _add(self, live: _Live, merges: Mapping[int, ColumnMerge], mixed: "frozenset[int]") -> None:
         segment = self._opened(live.held)
-        total = len(segment.files)
         by_file: list[tuple[int, list[int]]] = []
         for column_id in segment.columns.keys() & merges.keys():
             files = live.of(column_id)
-            if len(files) == total and column_id in segment.partials.column_ids:
+            if not files:
+                continue
+            if len(files) == segment.asked(column_id) and column_id in segment.partials.column_ids:
                 row = segment.partials.row(column_id, 0)
                 merges[column_id].add(_fitting(row, column_id in mixed))
-            elif files:
+            else:
                 by_file.append((column_id, files))
         if by_file:
             self._add_files(segment, by_file, merges, mixed)
@@ -100,28 +102,34 @@ class SnapshotMerge:
         mixed: "frozenset[int]",
     ) -> None:
         first = 0
-        together = {c: segment.partials.row(c, 0) for c, _ in wanted if c not in mixed}
+        stand_in = self._stand_in(segment, [c for c, _ in wanted if c not in mixed], merges)
         for part, columns in segment.parts():
             end = first + len(part.files)
             for column_id, files in wanted:
                 here = [number - first for number in files if first <= number < end]
                 for place, row in zip(here, columns.rows(column_id, here), strict=True):
-                    known = self._with_theta(column_id, _fitting(row, column_id in mixed), together)
+                    known = _fitting(row, column_id in mixed)
+                    if column_id in stand_in and known is not None:
+                        known = replace(known, theta=_NO_VALUES)
                     stats = part.files[place].stats
                     rows = stats.row_count if stats.HasField("row_count") else None
                     merges[column_id].add(known, rows)
             first = end
 
-    def _with_theta(
-        self, column_id: int, row: ColumnRow | None, together: dict[int, ColumnRow | None]
-    ) -> ColumnRow | None:
-        """Where files have no sketches of their own, all of them stand for each: once."""
-        whole = together.get(column_id)
-        if row is None or row.theta is not None or whole is None or whole.theta is None:
-            return row
-        self._with_dead.add(column_id)
-        together[column_id] = replace(whole, theta=_NO_VALUES)
-        return replace(row, theta=whole.theta)
+    def _stand_in(
+        self, segment: Segment, column_ids: Sequence[int], merges: Mapping[int, ColumnMerge]
+    ) -> set[int]:
+        """Columns whose values are counted by the segment's partial, as files have no sketches."""
+        found: set[int] = set()
+        if not segment.has_sketches_together:
+            return found
+        for column_id in column_ids:
+            whole = segment.partials.row(column_id, 0)
+            if whole is not None and whole.theta is not None:
+                merges[column_id].stand_in(whole.theta)
+                found.add(column_id)
+        self._stood_in |= found
+        return found
 
     def _survey(
         self,

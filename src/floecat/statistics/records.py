@@ -105,8 +105,8 @@ class SnapshotRecords:
             scalar = to_scalar(column.coverage, row, sketches=True)
             column_id = column.coverage.column_id
             scalar.display_name = self._names.get(column_id, scalar.display_name)
-            if column.upper_bound_only:
-                _bound_from_above(scalar.ndv)
+            if column.upper_bound_only and scalar.HasField("ndv"):
+                _bound_from_above(scalar)
             if self._seen.files_failed and not self._is_flat(column.row):
                 _bound_from_below(scalar.ndv)
             upstream = told.pop(column_id, None)
@@ -186,13 +186,20 @@ class SnapshotRecords:
         )
 
 
-def _bound_from_above(ndv: Ndv) -> None:
-    """Values of files that are gone may have been counted."""
+def _bound_from_above(scalar: ScalarStats) -> None:
+    """Values of files that are gone may have been counted; but no more than there are."""
+    ndv = scalar.ndv
     if ndv.WhichOneof("value") == "exact":
         ndv.approx.CopyFrom(NdvApprox(estimate=ndv.exact, upper_bound=ndv.exact))
         ndv.method = NM_THETA
-    ndv.approx.ClearField("lower_bound")
-    ndv.approx.upper_bound_only = True
+    approx = ndv.approx
+    approx.ClearField("lower_bound")
+    approx.upper_bound_only = True
+    if scalar.HasField("value_count") and scalar.HasField("null_count"):
+        most = scalar.value_count - scalar.null_count
+        approx.estimate = min(approx.estimate, most)
+        if approx.HasField("upper_bound"):
+            approx.upper_bound = min(approx.upper_bound, most)
 
 
 def _bound_from_below(ndv: Ndv) -> None:
@@ -201,6 +208,7 @@ def _bound_from_below(ndv: Ndv) -> None:
         ndv.approx.CopyFrom(NdvApprox(estimate=ndv.exact, lower_bound=ndv.exact))
     if ndv.HasField("approx"):
         ndv.approx.ClearField("upper_bound")
+        ndv.approx.upper_bound_only = False
         ndv.method = NM_ESTIMATE
 
 

@@ -36,6 +36,8 @@ class PutRequest(MutationRequest, Protocol[R_co]):
     def snapshot_id(self) -> int: ...
     @property
     def records(self) -> Sequence[R_co]: ...
+    @property
+    def last(self) -> bool: ...
 
 
 class RecordUploads(Generic[R, Response]):
@@ -100,6 +102,8 @@ class _Received(Generic[R]):
         yield from self._records(self._first)
         for message in self._rest:
             self._caller.asker.require_waiting()
+            if message.last and not message.records:
+                continue
             same_table = message.table_id == self._first.table_id
             if not same_table or message.snapshot_id != self._first.snapshot_id:
                 raise InvalidArgumentError(
@@ -122,6 +126,7 @@ class _Received(Generic[R]):
         request.CopyFrom(first)
         request.ClearField("records")
         request.ClearField("last")
+        request.ClearField("says_last")
         request.records.add().properties["sha256"] = self._digest.hexdigest()
         whole: MutationRequest = request
         return whole

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from ai.floedb.floecat.execution.capture_pb2 import (
     FES_FAILED,
@@ -90,7 +91,7 @@ class SegmentFileGroupCapture:
             blobs=self._config,
             blob_prefix=task.given.blob_prefix,
             allow_failed_files=task.given.capture_policy.allow_failed_files,
-            partials_only=task.group.partials_only,
+            sketches_together=task.group.sketches_together,
         )
 
     def _manifest(self, task: GroupTask) -> SegmentManifest:
@@ -116,7 +117,7 @@ def finish_segment(blobs: BlobStore, manifest: SegmentManifest) -> SegmentRefere
 
 
 def merged(segment: Segment) -> Iterator[tuple[int, ColumnRow]]:
-    """A row per column of a segment: all its files together, a column at a time."""
+    """A row per column of a segment: all files that were read for it, a column at a time."""
     parts = [_Known(segment, part, columns) for part, columns in segment.parts()]
     for column_id, coverage in segment.columns.items():
         merge = ColumnMerge(from_message(coverage.logical_type))
@@ -129,15 +130,22 @@ class _Known:
     """What is known of the files of a part: of each, or of all together."""
 
     def __init__(self, segment: Segment, part: SegmentPart, columns: ColumnFile) -> None:
-        together = segment.together(part)
-        counts = [file.stats.row_count for file in part.files]
-        self._columns = columns if together is None else together
-        self._row_counts = counts if together is None else [sum(counts)]
+        self._segment = segment
+        self._files = part.files
+        self._columns = columns
+        self._together = segment.together(part)
 
     def add_to(self, merge: ColumnMerge, column_id: int) -> None:
+        """Add the files that were read for a column."""
+        asked = [self._segment.is_asked(file, column_id) for file in self._files]
+        counts = [file.stats.row_count for file in self._files]
+        if self._together is not None:
+            if any(asked):
+                merge.add(self._together.row(column_id, 0), sum(compress(counts, asked)))
+            return
         batch = self._columns.batch(column_id)
-        rows = [None] * len(self._row_counts) if batch is None else all_rows(batch)
-        for row, count in zip(rows, self._row_counts, strict=True):
+        rows = [None] * len(counts) if batch is None else all_rows(batch)
+        for row, count in compress(zip(rows, counts, strict=True), asked):
             merge.add(row, count)
 
 

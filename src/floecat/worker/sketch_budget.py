@@ -9,8 +9,9 @@ from floecat.capture.columns import FilePolicy
 
 _FULL: Final = 40_000
 """What the sketches of one column take up at most, about: theta, quantiles and frequent values."""
-_PER_ROW: Final = 24
-"""And of a column of few rows, for each of them."""
+_LEAST: Final = 200
+_PER_ROW: Final = 40
+"""And of a column of few rows: some bytes anyway, and more for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,15 @@ class SketchBudget:
         for group in groups:
             if left is not None:
                 needed = sum(map(self._needed, group.files))
-                group.partials_only = needed > left
-                left -= 0 if group.partials_only else needed
+                group.sketches_together = needed > left
+                left -= 0 if group.sketches_together else needed
             yield group
 
     def _needed(self, planned: PlannedFile) -> int:
+        if planned.HasField("told"):
+            return 0  # it isn't opened
         columns = self.policy.columns_of(planned)
         sketched = sum(column.wants_data for column in columns)
         if not planned.file.HasField("record_count"):
             return sketched * _FULL
-        return sketched * min(_FULL, _PER_ROW * planned.file.record_count)
+        return sketched * min(_FULL, _LEAST + _PER_ROW * planned.file.record_count)

@@ -42,7 +42,7 @@ class Known:
             return cls(budget)  # what it knows it knows under other numbers
         types = {c.column_id: to_message(c.column.logical_type) for c in columns_of(given, bundle)}
         reuse = Reuse(CoveredFiles(index), OpenedSegments(blobs), policy, types)
-        left = budget.less(index.column_bytes())
+        left = budget.less(index.sketch_bytes())
         return cls(left, given.covered_index, reuse, CoveredDeletes(index))
 
 

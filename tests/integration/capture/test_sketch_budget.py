@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+from pyiceberg.types import StringType
 from tests.support.lake import (
     Lake,
     capture,
@@ -31,9 +32,17 @@ ROWS = 100
 
 
 def rows(number: int) -> pa.Table:
-    """Of the n-th file: ids of its own, and names that every file has."""
+    """Of the n-th file: ids of its own, its number, and names that every file has."""
     ids = range(number * ROWS, (number + 1) * ROWS)
-    return pa.table({"id": list(ids), "name": [f"name {n % 10}" for n in ids]})
+    tags = [[] if number == 0 else [f"tag {n}", f"tag {n + 1}"] for n in ids]
+    return pa.table(
+        {
+            "id": list(ids),
+            "file": [number] * ROWS,
+            "name": [f"name {n % 10}" for n in ids],
+            "tags": pa.array(tags, pa.list_(pa.string())),
+        }
+    )
 
 
 class Budgeted:
@@ -51,6 +60,10 @@ class Budgeted:
         """The n-th file, without a look into it."""
         first = number * ROWS
         self._upstream.delete(f"id >= {first} and id < {first + ROWS}")
+
+    def add_column(self, name: str) -> None:
+        with self._upstream.update_schema() as change:
+            change.add_column(name, StringType())
 
     def capture(self) -> messages.ReconcileCounters:
         job = capture(self._clients, self._connector)
@@ -114,23 +127,47 @@ def test_without_a_budget_groups_of_files_are_as_good_until_one_goes(tmp_path: P
         found = table.columns()["id"]
         assert found.value_count == 3 * ROWS
         assert found.ndv.approx.upper_bound_only
-        assert found.ndv.approx.estimate == 4 * ROWS
+        assert found.ndv.approx.upper_bound == 3 * ROWS, "no more than there are"
         assert not found.HasField("quantiles"), "they can't be taken apart"
+        assert table.columns()["file"].ndv.approx.upper_bound == 4, "of a file that is gone"
+        tags = table.columns()["tags.element"]
+        assert tags.value_count == 4 * ROWS
+        assert tags.ndv.approx.upper_bound == 3 * ROWS + 1, "though the first file has none"
 
 
 def test_files_keep_sketches_until_the_budget_is_spent(tmp_path: Path) -> None:
     """Groups of one file, so that what is left shows file by file."""
-    one_file = 2 * ROWS * 24
+    one_file = 4 * (200 + 40 * ROWS)
     settings = {"reconciler_file_group_max_files": "1"}
-    with budgeted(tmp_path, 2 * one_file + 1, **settings) as table:
+    with budgeted(tmp_path / "one", 2 * one_file + 1, **settings) as table:
         for number in range(3):
             table.append(number)
         assert table.capture().file_groups_completed == 3
         assert sorted(table.sketched()) == [False, True, True]
-        table.append(3)
+        assert table.columns()["id"].ndv.exact == 3 * ROWS
+    with budgeted(tmp_path / "another", one_file + 1, **settings) as table:
+        table.append(0)
+        table.capture()
+        table.append(1)
         assert table.capture().files_completed == 1
-        assert table.sketched()[3] is False, "what earlier captures keep counts, too"
-        assert table.columns()["id"].ndv.exact == 4 * ROWS
+        assert table.sketched() == [True, False], "what earlier captures keep counts, too"
+        assert table.columns()["id"].ndv.exact == 2 * ROWS
+
+
+def test_a_column_that_is_added_takes_nothing_from_the_others(tmp_path: Path) -> None:
+    """Old files are read for the new column only, in one group with files that are read whole."""
+    with budgeted(tmp_path, 0) as table:
+        table.append(0)
+        table.append(1)
+        table.capture()
+        table.add_column("extra")
+        table.append(2)
+        assert table.capture().files_completed == 3
+        found = table.columns()
+        assert found["id"].ndv.exact == 3 * ROWS
+        assert found["name"].ndv.exact == 10
+        assert found["id"].HasField("quantiles")
+        assert found["extra"].null_count == 3 * ROWS
 
 
 def test_a_group_of_its_own_is_gone_without_a_trace(tmp_path: Path) -> None:

@@ -174,14 +174,32 @@ def test_without_sketches_per_file_what_went_can_only_have_lowered_the_ndv(
     files = files_of([0, 1, 3, 4, 5])
     captured = capturing.capture(2, files)
     scalar = column(statistics(capturing, captured, 2), 1).scalar
+    most = scalar.value_count - scalar.null_count
     known = {v for file in everything for v in file.columns[1] if v is not None}
+    assert len(known) > most
     assert scalar.ndv.approx.upper_bound_only
-    assert scalar.ndv.approx.estimate == len(known)
+    assert scalar.ndv.approx.upper_bound == most, "no more than there are"
     assert not scalar.ndv.approx.HasField("lower_bound")
     assert scalar.value_count == 40
     assert not scalar.HasField("quantiles")
     whole = capturing.capture(3, files_of([3, 4, 5]))
     assert column(statistics(capturing, whole, 3), 1).scalar.ndv.exact
+
+
+def test_without_sketches_per_file_the_ndv_is_bounded_with_what_failed(
+    capturing: Capturing,
+) -> None:
+    """Values of the file that went are counted, and those of the one that failed aren't."""
+    capturing.sketches_per_file = False
+    capturing.capture(1, files_of(range(6)))
+    files = files_of([0, 1, 3, 4, 5, 6])
+    capturing.failing = [files[-1].path]
+    captured = capturing.capture(2, files)
+    approx = column(statistics(capturing, captured, 2), 1).scalar.ndv.approx
+    there = {v for file in files for v in file.columns[1] if v is not None}
+    assert approx.upper_bound_only
+    assert len(there) <= approx.upper_bound <= 48
+    assert not approx.HasField("lower_bound")
 
 
 def test_an_empty_snapshot_has_a_table_without_rows(capturing: Capturing) -> None:

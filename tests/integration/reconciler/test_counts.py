@@ -34,6 +34,28 @@ def test_a_cancelled_tree_counts_all_of_it(plane: Reconciling) -> None:
     assert (counters.tables_changed, counters.snapshots_processed) == (1, 2)
 
 
+def test_what_has_ended_counts_however_much_goes_on_beside_it(plane: Reconciling) -> None:
+    """More groups of one table are worked on than anybody looks at; the other's are done."""
+    root = plane.start()
+    plane.plan_connector(plane.lease().lease, ["sales.many", "sales.few"])
+    for _ in range(2):
+        leased = plane.lease(messages.PLAN_TABLE)
+        name = leased.target.source.name
+        chunk = table_chunk(name, [1], capture_snapshot_ids=[1])
+        plane.plan_table(leased.lease, chunk)
+    for _ in range(2):
+        leased = plane.lease(messages.PLAN_SNAPSHOT)
+        groups = 130 if leased.target.source.name == "many" else 3
+        plane.plan_snapshot(leased, [[f"f{number}"] for number in range(groups)])
+    for _ in range(133):
+        leased = plane.lease(messages.EXEC_FILE_GROUP)
+        if leased.target.source.name == "few":
+            plane.execute(leased, [leased.target.file_group_id.replace("g", "f")])
+    counters = plane.job(root).counters
+    assert (counters.files_completed, counters.files_total) == (3, 133)
+    assert (counters.jobs_succeeded, counters.jobs_total) == (3, 1 + 2 + 2 + 133)
+
+
 def test_what_was_recorded_counts_though_the_service_died_before_it_said_so(
     plane: Reconciling, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,13 @@ from ai.floedb.floecat.catalog import (
 from ai.floedb.floecat.catalog.snapshot_pb2 import WriteSnapshotAttachmentRequest as Piece
 from ai.floedb.floecat.common.common_pb2 import IdempotencyKey, ResourceId, SnapshotRef
 from floecat.bootstrap import Floecat
-from floecat.errors import AbortedError, AlreadyExistsError, InvalidArgumentError, NotFoundError
+from floecat.errors import (
+    AbortedError,
+    AlreadyExistsError,
+    CancelledError,
+    InvalidArgumentError,
+    NotFoundError,
+)
 from floecat.service.calls import Call
 from floecat.service.endpoints import Surroundings
 from floecat.service.metrics import CallMetrics
@@ -122,7 +128,8 @@ class Counting:
         return handle
 
 
-def test_no_stream_that_breaks_off_looks_whole() -> None:
+@pytest.mark.parametrize("promised", [False, True])
+def test_no_stream_that_breaks_off_looks_whole(promised: bool) -> None:
     """Many, as gRPC shows only one in twenty as ended. One thread: they are over one by one."""
     handler = Counting()
     config = ServerConfig(address="127.0.0.1:0", stream_threads=1, grace=timedelta(seconds=1))
@@ -132,7 +139,7 @@ def test_no_stream_that_breaks_off_looks_whole() -> None:
     server.start()
     try:
         for _ in range(200):
-            break_off(server.port, ResourceId(id="t"))
+            break_off(server.port, ResourceId(id="t"), says_last=promised)
         with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
             stub = snapshot_pb2_grpc.SnapshotServiceStub(channel)
             stub.WriteSnapshotAttachment(pieces(ResourceId(id="t"), SMALL, 3))
@@ -142,13 +149,16 @@ def test_no_stream_that_breaks_off_looks_whole() -> None:
     assert handler.whole == 1
 
 
-def break_off(port: int, table_id: ResourceId) -> None:
+def break_off(port: int, table_id: ResourceId, *, says_last: bool = False) -> None:
     """Send all pieces but not the end, and be gone."""
     sent = threading.Event()
     go_on = threading.Event()
 
     def breaking_off() -> Iterator[Piece]:
-        yield from pieces(table_id, SMALL, 3)
+        first, *rest = pieces(table_id, SMALL, 3)
+        first.says_last = says_last
+        yield first
+        yield from rest
         sent.set()
         go_on.wait(PATIENCE_SECONDS)
 
@@ -168,8 +178,13 @@ def test_a_stream_may_say_where_it_ends(clients: floecat.GrpcClients, table_id: 
     assert write(pieces(table_id, SMALL, 3, "end")) == first, "where it ends isn't what it brings"
     with pytest.raises(InvalidArgumentError, match="goes on after"):
         write(iter([Piece(table_id=table_id, snapshot_id=7, name="more", last=True), end]))
+    promising = Piece(table_id=table_id, snapshot_id=7, name="more", says_last=True)
+    with pytest.raises(CancelledError, match="last message hasn't come"):
+        write(iter([promising, Piece(data=SMALL)]))
     with pytest.raises(NotFoundError):
         read(clients, table_id, "more")
+    write(iter([promising, Piece(data=SMALL), end]))
+    assert read(clients, table_id, "more") == SMALL
 
 
 def test_a_stream_that_brings_nothing_is_ended(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What was captured, as the services show it: by target, page by page, with overlays above."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -272,6 +273,18 @@ def test_streams_are_of_one_table_and_snapshot(asking: Asking) -> None:
         with pytest.raises(InvalidArgumentError):
             asking.world.call("TableStatisticsService/PutTargetStats", iter(stream))
     assert asking.get(TABLE).table.row_count == 80, "nothing of it is visible"
+
+
+def test_where_a_stream_ends_is_not_what_it_brings(asking: Asking) -> None:
+    ours = TargetStatsRecord(target=TABLE, table=TableValueStats(row_count=7))
+    message = PutTargetStatsRequest(table_id=asking.table_id, snapshot_id=1, records=[ours])
+    message.idempotency.key = "k"
+    call = partial(asking.world.call, "TableStatisticsService/PutTargetStats")
+    first = call(iter([message]))
+    message.says_last = True
+    assert call(iter([message, PutTargetStatsRequest(last=True)])) == first
+    message.last = True
+    assert call(iter([message])) == first
 
 
 def test_many_records_come_through_one_stream(asking: Asking) -> None:

@@ -53,10 +53,10 @@ class ScanIndexFile:
         self._parts: dict[int, IndexPartFile] = {}
         self._live: dict[int, Bits] = {}
 
-    def column_bytes(self) -> int:
-        """What its segments keep of single files takes up."""
+    def sketch_bytes(self) -> int:
+        """What sketches of single files in its segments take up."""
         held = (segment for number in self.parts for segment in self.part(number).segments)
-        sizes = {segment.manifest.sha256: segment.column_bytes for segment in held}
+        sizes = {segment.manifest.sha256: segment.sketch_bytes for segment in held}
         return sum(sizes.values())
 
     @classmethod

@@ -602,14 +602,18 @@ class WriteSnapshotAttachmentRequest(_message.Message):
     IDEMPOTENCY_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
+    SAYS_LAST_FIELD_NUMBER: _builtins.int
     snapshot_id: _builtins.int
     name: _builtins.str
     """Unique among the snapshot's attachments."""
     data: _builtins.bytes
     """In order; together they are the attachment. At most 1 GiB."""
     last: _builtins.bool
-    """True in the stream's last message. A connection that breaks can look like an end: a stream that says
-    where it ends is whole without a doubt, and is answered sooner, as nobody waits to see whether it broke.
+    """True in the stream's last message, which needn't bring anything else."""
+    says_last: _builtins.bool
+    """In the first message: the last one will say so. A connection that breaks can look like an end; a stream
+    that promises its last message is never taken for whole without it, and is answered sooner, as nobody
+    waits for news of a break.
     """
     @_builtins.property
     def table_id(self) -> _common_pb2.ResourceId: ...
@@ -627,10 +631,11 @@ class WriteSnapshotAttachmentRequest(_message.Message):
         idempotency: _common_pb2.IdempotencyKey | None = ...,
         data: _builtins.bytes = ...,
         last: _builtins.bool = ...,
+        says_last: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["idempotency", b"idempotency", "precondition", b"precondition", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "idempotency", b"idempotency", "last", b"last", "name", b"name", "precondition", b"precondition", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "idempotency", b"idempotency", "last", b"last", "name", b"name", "precondition", b"precondition", "says_last", b"says_last", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1052,10 +1052,14 @@ class PutTargetStatsRequest(_message.Message):
     RECORDS_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
+    SAYS_LAST_FIELD_NUMBER: _builtins.int
     snapshot_id: _builtins.int
     last: _builtins.bool
-    """True in the stream's last message. A connection that breaks can look like an end: a stream that says
-    where it ends is whole without a doubt, and is answered sooner, as nobody waits to see whether it broke.
+    """True in the stream's last message, which needn't bring anything else."""
+    says_last: _builtins.bool
+    """In the first message: the last one will say so. A connection that breaks can look like an end; a stream
+    that promises its last message is never taken for whole without it, and is answered sooner, as nobody
+    waits for news of a break.
     """
     @_builtins.property
     def table_id(self) -> _common_pb2.ResourceId:
@@ -1075,10 +1079,11 @@ class PutTargetStatsRequest(_message.Message):
         records: _abc.Iterable[Global___TargetStatsRecord] | None = ...,
         idempotency: _common_pb2.IdempotencyKey | None = ...,
         last: _builtins.bool = ...,
+        says_last: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["idempotency", b"idempotency", "table_id", b"table_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency", b"idempotency", "last", b"last", "records", b"records", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency", b"idempotency", "last", b"last", "records", b"records", "says_last", b"says_last", "snapshot_id", b"snapshot_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

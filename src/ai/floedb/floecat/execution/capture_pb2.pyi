@@ -298,12 +298,12 @@ class FileGroup(_message.Message):
     FILES_FIELD_NUMBER: _builtins.int
     TOTAL_BYTES_FIELD_NUMBER: _builtins.int
     DELETE_FILES_FIELD_NUMBER: _builtins.int
-    PARTIALS_ONLY_FIELD_NUMBER: _builtins.int
+    SKETCHES_TOGETHER_FIELD_NUMBER: _builtins.int
     group_id: _builtins.str
     """Stable inside its plan."""
     ordinal: _builtins.int
     total_bytes: _builtins.int
-    partials_only: _builtins.bool
+    sketches_together: _builtins.bool
     """Sketches are kept of all files together, not of each: the table has as many as it may have."""
     @_builtins.property
     def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedFile]: ...
@@ -321,11 +321,11 @@ class FileGroup(_message.Message):
         files: _abc.Iterable[Global___PlannedFile] | None = ...,
         total_bytes: _builtins.int = ...,
         delete_files: _abc.Iterable[Global___PlannedFile] | None = ...,
-        partials_only: _builtins.bool = ...,
+        sketches_together: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "files", b"files", "group_id", b"group_id", "ordinal", b"ordinal", "partials_only", b"partials_only", "total_bytes", b"total_bytes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_files", b"delete_files", "files", b"files", "group_id", b"group_id", "ordinal", b"ordinal", "sketches_together", b"sketches_together", "total_bytes", b"total_bytes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -178,7 +178,10 @@ class SegmentPart(_message.Message):
     FILES_FIELD_NUMBER: _builtins.int
     DELETE_FILES_FIELD_NUMBER: _builtins.int
     POSITIONS_FIELD_NUMBER: _builtins.int
-    PARTIALS_FIELD_NUMBER: _builtins.int
+    TOGETHER_FIELD_NUMBER: _builtins.int
+    SKETCH_BYTES_FIELD_NUMBER: _builtins.int
+    sketch_bytes: _builtins.int
+    """What the sketches of its files take up, of each by itself."""
     @_builtins.property
     def columns(self) -> _common_pb2.BlobReference:
         """Absent when it has no files."""
@@ -194,8 +197,10 @@ class SegmentPart(_message.Message):
         """Arrow: the positions that the delete files name, in runs. Absent when it has no delete files."""
 
     @_builtins.property
-    def partials(self) -> _common_pb2.BlobReference:
-        """All its files together, laid out as a part with one row; where they have no sketches of their own."""
+    def together(self) -> _common_pb2.BlobReference:
+        """All its files in one row per column, those that the column was read of; where they have no sketches of
+        their own.
+        """
 
     def __init__(
         self,
@@ -204,11 +209,12 @@ class SegmentPart(_message.Message):
         files: _abc.Iterable[Global___SegmentFile] | None = ...,
         delete_files: _abc.Iterable[Global___SegmentDeleteFile] | None = ...,
         positions: _common_pb2.BlobReference | None = ...,
-        partials: _common_pb2.BlobReference | None = ...,
+        together: _common_pb2.BlobReference | None = ...,
+        sketch_bytes: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "partials", b"partials", "positions", b"positions"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "positions", b"positions", "together", b"together"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "files", b"files", "partials", b"partials", "positions", b"positions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "delete_files", b"delete_files", "files", b"files", "positions", b"positions", "sketch_bytes", b"sketch_bytes", "together", b"together"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -283,7 +289,7 @@ class SegmentManifest(_message.Message):
     def parts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SegmentPart]: ...
     @_builtins.property
     def partials(self) -> _common_pb2.BlobReference:
-        """All files together, laid out as a part with one row."""
+        """All files in one row per column, those that the column was read of."""
 
     def __init__(
         self,
@@ -315,12 +321,12 @@ class HeldSegment(_message.Message):
     SEGMENT_ID_FIELD_NUMBER: _builtins.int
     MANIFEST_FIELD_NUMBER: _builtins.int
     BLOB_PREFIX_FIELD_NUMBER: _builtins.int
-    COLUMN_BYTES_FIELD_NUMBER: _builtins.int
+    SKETCH_BYTES_FIELD_NUMBER: _builtins.int
     segment_id: _builtins.str
     blob_prefix: _builtins.str
     """Everything that belongs to the segment lies below it."""
-    column_bytes: _builtins.int
-    """What is kept of its files takes up, which is mostly sketches."""
+    sketch_bytes: _builtins.int
+    """What the sketches of its files take up, of each by itself."""
     @_builtins.property
     def manifest(self) -> _common_pb2.BlobReference: ...
     def __init__(
@@ -329,11 +335,11 @@ class HeldSegment(_message.Message):
         segment_id: _builtins.str = ...,
         manifest: _common_pb2.BlobReference | None = ...,
         blob_prefix: _builtins.str = ...,
-        column_bytes: _builtins.int = ...,
+        sketch_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["manifest", b"manifest"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob_prefix", b"blob_prefix", "column_bytes", b"column_bytes", "manifest", b"manifest", "segment_id", b"segment_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blob_prefix", b"blob_prefix", "manifest", b"manifest", "segment_id", b"segment_id", "sketch_bytes", b"sketch_bytes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
