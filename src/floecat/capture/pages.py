@@ -82,8 +82,8 @@ class PageRows:
             places = parse_locations(self.stated.source.read(details.offset_index))
         except MalformedParquetError:
             return None
-        fits = len(bounds) == len(places) and all(first <= rows for first in places.first_rows[-1:])
-        return (bounds, places) if fits else None
+        last = places.first_rows[-1] if len(places) else 0
+        return (bounds, places) if len(bounds) == len(places) and last <= rows else None
 
     def _headers(self, group: int, details: ChunkDetails) -> "_Found | None":
         """What the pages say of themselves, unless each of them had to be asked for."""
