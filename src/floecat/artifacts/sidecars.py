@@ -23,6 +23,19 @@ FORMAT_VERSION: Final = 1
 _COMPRESSION: Final = "zstd"
 
 
+class RowBounds(NamedTuple):
+    """The typed bounds of a row: of one type, or of none when they aren't known."""
+
+    min_int: int | None = None
+    max_int: int | None = None
+    min_float: float | None = None
+    max_float: float | None = None
+    min_bytes: bytes | None = None
+    max_bytes: bytes | None = None
+    min_tight: bool = False
+    max_tight: bool = False
+
+
 class PageRow(NamedTuple):
     """Bounds of a page, a row group or a file. None is unknown."""
 
@@ -34,6 +47,7 @@ class PageRow(NamedTuple):
     row_count: int = 0
     null_count: int | None = None
     nan_count: int | None = None
+    # As in RowBounds, which is written here field by field.
     min_int: int | None = None
     max_int: int | None = None
     min_float: float | None = None

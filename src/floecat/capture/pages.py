@@ -1,21 +1,20 @@
 """The rows of a sidecar, from what a file says of its row groups and pages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from itertools import repeat
+from typing import Any, TypeVar
 
-from floecat.artifacts.sidecars import PageRow
+from floecat.artifacts.sidecars import PageRow, RowBounds
 from floecat.capture.bounding import StatedColumn
-from floecat.capture.learning.cutting import CUT_FROM, LONGEST, cut_high, cut_low
+from floecat.capture.learning.cutting import CUT_FROM
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import ChunkDetails
 from floecat.capture.parquet.headers import WalkedChunk, walk_pages
 from floecat.capture.parquet.pages import PageBounds, PageLocations, parse_bounds, parse_locations
-from floecat.types.kinds import Kind
+from floecat.capture.row_bounds import UNBOUNDED, typed_bounds
 
-_NANOS: Final = {"ms": 1_000_000, "us": 1_000, "ns": 1}
-_MICRO: Final = 1_000
-_LONG: Final = 1 << 63
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -43,18 +42,22 @@ class PageRows:
         stated = self.stated
         chunk = stated.source.statistics.chunks[group][stated.leaf.number]
         low, high = stated.physical.read(chunk.low), stated.physical.read(chunk.high)
-        tight = (
+        bounds = typed_bounds(
+            stated.physical,
+            (low, high),
             stated.is_exact(low, [group], smaller=True),
             stated.is_exact(high, [group], smaller=False),
         )
         return PageRow(
-            column_id=stated.column.column_id,
-            row_group=group,
-            first_row=self.first_rows[group],
-            row_count=row_count,
-            null_count=None if stated.leaf.repeated else chunk.null_count,
+            stated.column.column_id,
+            group,
+            None,
+            self.first_rows[group],
+            row_count,
+            None if stated.leaf.repeated else chunk.null_count,
+            None,
+            *bounds,
             compressed_size=chunk.compressed_bytes,
-            **self._bounds(low, high, *tight),
         )
 
     def _pages(self, group: int, row_count: int) -> Iterator[PageRow]:
@@ -63,10 +66,55 @@ class PageRows:
             self.groups_without_pages.add(group)
             return
         bounds, places = found
-        ends = [*places.first_rows[1:], row_count]
-        for page in range(len(places)):
-            self.pages += 1
-            yield self._page(group, page, bounds, places, ends[page])
+        self.pages += len(places)
+        column_id = self.stated.column.column_id
+        first_row = self.first_rows[group]
+        order = bounds.boundary_order
+        counted = zip(
+            places.first_rows,
+            [*places.first_rows[1:], row_count],
+            _or_unknown(None if self.stated.leaf.repeated else bounds.null_counts),
+            _or_unknown(bounds.nan_counts),
+            strict=False,
+        )
+        lying = zip(places.offsets, places.sizes, strict=True)
+        rows = zip(counted, self._bounds(bounds), lying, strict=True)
+        for page, ((first, end, nulls, nans), typed, (offset, size)) in enumerate(rows):
+            yield PageRow(
+                column_id,
+                group,
+                page,
+                first_row + first,
+                end - first,
+                nulls,
+                nans,
+                *typed,
+                offset,
+                size,
+                order,
+            )
+
+    def _bounds(self, found: PageBounds) -> Iterator[RowBounds]:
+        physical = self.stated.physical
+        read = physical.read
+        # Bounds say little in a file that doesn't say how they compare.
+        ordered = self.stated.source.footer.ordered
+        rows = zip(
+            found.null_pages,
+            found.minimums,
+            found.maximums,
+            _or_unknown(found.min_exact),
+            _or_unknown(found.max_exact),
+            strict=False,
+        )
+        for no_value, minimum, maximum, min_exact, max_exact in rows:
+            if no_value or not ordered:
+                yield UNBOUNDED
+                continue
+            low, high = read(minimum), read(maximum)
+            yield typed_bounds(
+                physical, (low, high), _is_whole(low, min_exact), _is_whole(high, max_exact)
+            )
 
     def _find(self, group: int) -> "_Found | None":
         details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]
@@ -100,82 +148,17 @@ class PageRows:
         except MalformedParquetError:
             return None
 
-    def _page(
-        self, group: int, page: int, bounds: PageBounds, places: PageLocations, end: int
-    ) -> PageRow:
-        low = high = None
-        # Bounds say little in a file that doesn't say how they compare.
-        if not bounds.null_pages[page] and self.stated.source.footer.ordered:
-            read = self.stated.physical.read
-            low, high = read(bounds.minimums[page]), read(bounds.maximums[page])
-        return PageRow(
-            column_id=self.stated.column.column_id,
-            row_group=group,
-            page=page,
-            first_row=self.first_rows[group] + places.first_rows[page],
-            row_count=end - places.first_rows[page],
-            null_count=self._nulls(bounds, page),
-            nan_count=bounds.nan_counts[page] if bounds.nan_counts is not None else None,
-            offset=places.offsets[page],
-            compressed_size=places.sizes[page],
-            boundary_order=bounds.boundary_order,
-            **self._bounds(
-                low,
-                high,
-                _is_whole(low, bounds.min_exact, page),
-                _is_whole(high, bounds.max_exact, page),
-            ),
-        )
-
-    def _nulls(self, bounds: PageBounds, page: int) -> int | None:
-        known = bounds.null_counts is not None and not self.stated.leaf.repeated
-        return bounds.null_counts[page] if known and bounds.null_counts is not None else None
-
-    def _bounds(self, low: Any, high: Any, low_tight: bool, high_tight: bool) -> "_Fields":
-        """A row's typed bounds, if both are known; a row with one of them bounds nothing."""
-        if low is None or high is None or low > high:
-            return {}
-        tight: _Fields = {"min_tight": low_tight, "max_tight": high_tight}
-        if isinstance(low, bytes):
-            return self._texts(low, high, tight)
-        if isinstance(low, float):
-            # Both zeros are one value: which of them was written says nothing.
-            return tight | {"min_float": low or -0.0, "max_float": high or 0.0}
-        return self._whole(low, high, tight)
-
-    def _texts(self, low: bytes, high: bytes, tight: "_Fields") -> "_Fields":
-        is_text = self.stated.column.logical_type.kind is Kind.STRING
-        end = cut_high(high, is_text=is_text)
-        if end is None:
-            return {}
-        return {
-            "min_bytes": cut_low(low),
-            "max_bytes": end,
-            "min_tight": tight["min_tight"] and len(low) <= LONGEST,
-            "max_tight": tight["max_tight"] and len(high) <= LONGEST,
-        }
-
-    def _whole(self, low: int, high: int, tight: "_Fields") -> "_Fields":
-        if self.stated.physical.annotation in {"Timestamp", "Time"}:
-            nanos = _NANOS[self.stated.physical.unit]
-            tight = {
-                "min_tight": tight["min_tight"] and low * nanos % _MICRO == 0,
-                "max_tight": tight["max_tight"] and high * nanos % _MICRO == 0,
-            }
-            low, high = low * nanos // _MICRO, -(-high * nanos // _MICRO)
-        if not -_LONG <= low <= high < _LONG:
-            return {}
-        return tight | {"min_int": low, "max_int": high}
-
 
 _Found = tuple[PageBounds, PageLocations]
-_Fields = dict[str, Any]
-"""Fields of a row, by name."""
 
 
-def _is_whole(bound: Any, said: Sequence[bool | None] | None, page: int) -> bool:
+def _or_unknown(known: Sequence[T] | None) -> Iterable[T | None]:
+    """As many as are asked for, if nothing is known."""
+    return repeat(None) if known is None else known
+
+
+def _is_whole(bound: Any, said: bool | None) -> bool:
     """Whether a page's bound is a value: texts may have been cut off, and only headers say."""
-    exact = None if said is None else said[page]
-    if exact is not None:
-        return exact
+    if said is not None:
+        return said
     return not isinstance(bound, bytes) or len(bound) < CUT_FROM

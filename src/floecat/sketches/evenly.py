@@ -2,10 +2,11 @@
 
 A KLL sketch keeps values that each stand for a power of two of others. With all values at hand
 those are best taken at even ranks, so ranks are off by half a distance at most; DataSketches reads,
-merges and asks the result like any of its own.
+merges and asks the result like any of its own. A large sample does as well as all values.
 """
 
 import struct
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -23,11 +24,27 @@ _FEWEST: Final = 2
 """One value alone is written in another form, which is left to the library."""
 
 
-def evenly_chosen(values: NDArray[np.float64], k: int) -> bytes:
-    """The sketch of values in any order, none of them NaN; at least two."""
-    sizes = _sizes(len(values), k)
-    chosen = at_ranks(values, _ranks(sizes))
-    return _written(chosen, sizes, (float(values.min()), float(values.max())), len(values), k)
+@dataclass(frozen=True, slots=True)
+class Population:
+    """All the values that a sketch is of, whether they are at hand or only a sample of them."""
+
+    count: int
+    least: float
+    greatest: float
+
+
+def evenly_chosen(
+    values: NDArray[np.float64], k: int, population: Population | None = None
+) -> bytes:
+    """The sketch of values in any order, or of all that they are a sample of; at least two.
+
+    None of them is NaN.
+    """
+    if population is None:
+        population = Population(len(values), float(values.min()), float(values.max()))
+    sizes = _sizes(population.count, k)
+    chosen = at_ranks(values, _ranks(sizes) * len(values) // population.count)
+    return _written(chosen, sizes, population, k)
 
 
 def evenly_chosen_of_counts(
@@ -35,10 +52,10 @@ def evenly_chosen_of_counts(
 ) -> bytes:
     """The sketch of ascending values, each as often as its count says; at least two in all."""
     ends = np.cumsum(counts)
-    total = int(ends[-1])
-    sizes = _sizes(total, k)
+    population = Population(int(ends[-1]), float(values[0]), float(values[-1]))
+    sizes = _sizes(population.count, k)
     chosen = values[np.searchsorted(ends, _ranks(sizes), "right")]
-    return _written(chosen, sizes, (float(values[0]), float(values[-1])), total, k)
+    return _written(chosen, sizes, population, k)
 
 
 def _sizes(total: int, k: int) -> list[int]:
@@ -64,14 +81,15 @@ def _ranks(sizes: list[int]) -> NDArray[np.int64]:
 
 
 def _written(
-    chosen: NDArray[np.float64], sizes: list[int], ends: tuple[float, float], total: int, k: int
+    chosen: NDArray[np.float64], sizes: list[int], population: Population, k: int
 ) -> bytes:
     levels = len(sizes)
     capacity = sum(_capacity(k, levels - 1 - level) for level in range(levels))
     starts = capacity - len(chosen) + np.concatenate([[0], np.cumsum(sizes)[:-1]])
     head = struct.pack("<BBBBHBB", _PREAMBLE, _SERIAL_VERSION, _FAMILY, _SORTED, k, _LEAST, 0)
-    head += struct.pack("<QHBB", total, k, levels, 0)
-    return head + starts.astype("<u4").tobytes() + struct.pack("<dd", *ends) + chosen.tobytes()
+    head += struct.pack("<QHBB", population.count, k, levels, 0)
+    ends = struct.pack("<dd", population.least, population.greatest)
+    return head + starts.astype("<u4").tobytes() + ends + chosen.tobytes()
 
 
 def _capacity(k: int, depth: int) -> int:

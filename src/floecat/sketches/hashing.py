@@ -12,7 +12,7 @@ import polars as pl
 import polars_hash  # noqa: F401 - its functions are found through polars
 from numpy.typing import NDArray
 
-from floecat.sketches.murmur import CHUNK, SEED, Words, hash_words
+from floecat.sketches.murmur import CHUNK, SEED, Words, hash_chunk, hash_words
 
 _SIGN: Final = np.uint64(1)
 _BYTE_BITS: Final = np.uint64(8)
@@ -31,7 +31,7 @@ def hash_integers(values: Integers, width: int) -> Words:
     words = values.view(np.uint64)
     if width < 8:
         words = words & np.uint64((1 << 8 * width) - 1)
-    return hash_words(words, width) >> _SIGN
+    return _without_sign(hash_words(words, width))
 
 
 def hash_decimals(unscaled: Integers) -> Words:
@@ -41,9 +41,10 @@ def hash_decimals(unscaled: Integers) -> Words:
         piece = slice(start, start + CHUNK)
         lengths = _byte_lengths(unscaled[piece])
         # Big-endian bytes, read as the little-endian word that the hash takes.
-        words = unscaled[piece].view(np.uint64).byteswap() >> (_WORD_BITS - lengths * _BYTE_BITS)
-        hashes[piece] = hash_words(words, lengths)
-    return hashes >> _SIGN
+        words = unscaled[piece].view(np.uint64).byteswap()
+        words >>= _WORD_BITS - lengths * _BYTE_BITS
+        hash_chunk(words, lengths, hashes[piece])
+    return _without_sign(hashes)
 
 
 def hash_floats(values: "NDArray[np.float32] | NDArray[np.float64]") -> Words:
@@ -52,7 +53,7 @@ def hash_floats(values: "NDArray[np.float32] | NDArray[np.float64]") -> Words:
     floats = values + values.dtype.type(0)  # -0.0 becomes 0.0
     floats[np.isnan(floats)] = np.nan
     words = floats.view(np.uint64 if width == 8 else np.uint32).astype(np.uint64, copy=False)
-    return hash_words(words, width) >> _SIGN
+    return _without_sign(hash_words(words, width))
 
 
 def hash_bytes(values: pl.Series) -> Words:
@@ -62,14 +63,23 @@ def hash_bytes(values: pl.Series) -> Words:
     hashed = column.alias(_VALUES).to_frame().select(_HASH).to_series()
     low = hashed.cast(pl.UInt64, wrap_numerical=True).to_numpy()
     words: Words = low.astype(np.uint64, copy=False)
-    return words >> _SIGN
+    return words >> _SIGN  # polars' own memory can't be written to
 
 
-def _byte_lengths(numbers: Integers) -> Words:
-    """How many bytes the shortest two's complement of each has."""
+def _without_sign(hashes: Words) -> Words:
+    """As DataSketches keeps them."""
+    hashes >>= _SIGN
+    return hashes
+
+
+def _byte_lengths(numbers: Integers) -> np.uint64 | Words:
+    """How many bytes the shortest two's complement of each has; one number if all have as many."""
     magnitude = (numbers ^ (numbers >> np.int64(63))).view(np.uint64)
-    greatest = int(magnitude.max(initial=0))
-    lengths = np.ones(len(numbers), np.uint64)
-    for length in range(1, greatest.bit_length() // 8 + 1):
+    shortest = int(magnitude.min()).bit_length() // 8 + 1
+    longest = int(magnitude.max()).bit_length() // 8 + 1
+    if shortest == longest:
+        return np.uint64(shortest)
+    lengths = np.full(len(numbers), shortest, np.uint64)
+    for length in range(shortest, longest):
         lengths += magnitude >= np.uint64(1 << (8 * length - 1))
     return lengths

@@ -17,6 +17,10 @@ _C1: Final = np.uint64(0x87C37B91114253D5)
 _C2: Final = np.uint64(0x4CF5AD432745937F)
 _F1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _F2: Final = np.uint64(0xC4CEB9FE1A85EC53)
+_SEED: Final = np.uint64(SEED)
+_ROTATED: Final = np.uint64(31)
+_ROTATED_OUT: Final = np.uint64(33)
+_MIXED: Final = np.uint64(33)
 
 Words = NDArray[np.uint64]
 
@@ -31,31 +35,35 @@ def hash_words(words: Words, length: int | Words) -> Words:
     hashes = np.empty(len(words), np.uint64)
     for start in range(0, len(words), CHUNK):
         piece = slice(start, start + CHUNK)
-        sizes = length if isinstance(length, int) else length[piece]
-        hashes[piece] = _hashed(words[piece], sizes)
+        sizes = np.uint64(length) if isinstance(length, int) else length[piece]
+        hash_chunk(words[piece], sizes, hashes[piece])
     return hashes
 
 
-def _hashed(words: Words, length: int | Words) -> Words:
-    h1 = np.full(len(words), SEED, np.uint64)
-    h2 = h1.copy()
-    h1 ^= _rotated(words * _C1, 31) * _C2
-    size = np.uint64(length) if isinstance(length, int) else length
-    h1 ^= size
-    h2 ^= size
-    h1 += h2
+def hash_chunk(words: Words, length: np.uint64 | Words, out: Words) -> None:
+    """The same of no more words than fit the cache.
+
+    Most of the time goes to passing over memory, so every step is done where its input lies.
+    """
+    spare = np.empty_like(out)
+    h1, h2 = words * _C1, out
+    np.right_shift(h1, _ROTATED_OUT, out=spare)
+    h1 <<= _ROTATED
+    h1 |= spare
+    h1 *= _C2
+    seed = length ^ _SEED
+    h1 ^= seed
+    h1 += seed
+    np.add(h1, seed, out=h2)
+    _mix(h1, spare)
+    _mix(h2, spare)
     h2 += h1
-    return _mixed(h1) + _mixed(h2)
 
 
-def _rotated(words: Words, by: int) -> Words:
-    return (words << np.uint64(by)) | (words >> np.uint64(64 - by))
-
-
-def _mixed(words: Words) -> Words:
-    words ^= words >> np.uint64(33)
-    words *= _F1
-    words ^= words >> np.uint64(33)
-    words *= _F2
-    words ^= words >> np.uint64(33)
-    return words
+def _mix(words: Words, spare: Words) -> None:
+    for factor in (_F1, _F2):
+        np.right_shift(words, _MIXED, out=spare)
+        words ^= spare
+        words *= factor
+    np.right_shift(words, _MIXED, out=spare)
+    words ^= spare

@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from floecat.sketches.evenly import evenly_chosen, evenly_chosen_of_counts
+from floecat.sketches.evenly import (
+    Population,
+    evenly_chosen,
+    evenly_chosen_of_counts,
+)
 from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
@@ -27,13 +31,18 @@ class QuantileSketch(WrappedSketch):
         return datasketches.kll_doubles_sketch(K)
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Self:
-        """The sketch of values; NaN has no rank, and is left out."""
-        missing = np.isnan(values)
-        return cls._of_numbers(values[~missing] if missing.any() else values)
+    def of(cls, values: NDArray[np.float64], population: Population | None = None) -> Self:
+        """The sketch of values, or of all that they are a sample of.
+
+        NaN has no rank, and is left out; a sample has none.
+        """
+        if population is None or population.count == len(values):
+            missing = np.isnan(values)
+            return cls._of_all(values[~missing] if missing.any() else values)
+        return cls.from_bytes(evenly_chosen(values, K, population))
 
     @classmethod
-    def _of_numbers(cls, values: NDArray[np.float64]) -> Self:
+    def _of_all(cls, values: NDArray[np.float64]) -> Self:
         if len(values) > 1:
             return cls.from_bytes(evenly_chosen(values, K))
         made = cls()
@@ -46,7 +55,7 @@ class QuantileSketch(WrappedSketch):
         """The sketch of ascending values without NaN, each as often as its count says."""
         if int(counts.sum()) > 1:
             return cls.from_bytes(evenly_chosen_of_counts(values, counts, K))
-        return cls._of_numbers(values[counts > 0])
+        return cls._of_all(values[counts > 0])
 
     @property
     def count(self) -> int:

@@ -60,7 +60,7 @@ def test_dictionaries_of_row_groups_are_one_column(distinct: int, tmp_path: Path
 
 
 @pytest.mark.parametrize("low", [-(2**63), -5, 0, 3, 10**6, 2**63 - 50_000])
-@pytest.mark.parametrize("span", [10, 9_000, 15_000, 49_000])
+@pytest.mark.parametrize("span", [1, 3, 8, 10, 9_000, 15_000, 49_000])
 def test_numbers_counted_from_anywhere(low: int, span: int, tmp_path: Path) -> None:
     numbers = np.random.default_rng(span).integers(low, low + span, 8_000, dtype=np.int64)
     found = captured(written(tmp_path, pa.table({"n": numbers}))).rows[1]

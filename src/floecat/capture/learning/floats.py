@@ -64,8 +64,9 @@ class FloatingPoint(Learning):
             hashes = hash_floats(values)
             sketching.add_hashes(hashes)
             sketching.add_frequent_of(hashes, lambda chosen: self._counted(values[chosen]))
-        if sketching.quantiles is not None and len(numbers):
-            sketching.add_numbers(numbers.astype(np.float64, copy=False))
+        if len(numbers):
+            ends = np.array([numbers.min(), numbers.max()])
+            sketching.add_numbers(numbers, _doubles, ends)
         sketching.keep(np.unique(values).tolist() if sketching.are_few else None)
 
     def _stored(self, array: pa.Array) -> NDArray[Any]:
@@ -99,3 +100,7 @@ class FloatingPoint(Learning):
     @override
     def _width(self) -> int:
         return int(self._arrow_type.bit_width // 8 * (self._values - self._nulls))
+
+
+def _doubles(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    return numbers.astype(np.float64, copy=False)

@@ -1,25 +1,29 @@
 """Sketching: the sketches of one column, filled from counted or from plain values."""
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floecat.capture.columns import WantedColumn
 from floecat.capture.learning.cutting import LONGEST
+from floecat.sketches.evenly import Population
 from floecat.sketches.frequencies import FrequencySketch
 from floecat.sketches.murmur import Words
 from floecat.sketches.quantiles import QuantileSketch
+from floecat.sketches.sampling import sampled
 from floecat.sketches.theta import ThetaSketch
 
 SMALL: Final = 256
 """Sets of values up to this size are kept whole."""
 _SHARE: Final = 128
 """A value is frequent when it is more than this part of all: no more than so many can be."""
-_BUCKETS: Final = 1 << 16
+_BUCKETS: Final = 1 << 12
+"""Of hashes. There are far more than values can be frequent, and few enough for the cache."""
 
 Counts = NDArray[np.int64]
+Numbers = NDArray[Any]
 V = TypeVar("V")
 
 
@@ -44,10 +48,14 @@ class Sketching(Generic[V]):
         if self.theta is not None:
             self.theta = self.theta.added(hashes)
 
-    def add_numbers(self, values: NDArray[np.float64]) -> None:
-        """Values that have ranks, in any order."""
+    def add_numbers(
+        self, values: Numbers, doubles: Callable[[Numbers], NDArray[np.float64]], ends: Numbers
+    ) -> None:
+        """Values that have ranks, in any order, and the least and the greatest of them."""
         if self.quantiles is not None:
-            self.quantiles.merge(QuantileSketch.of(values))
+            least, greatest = doubles(ends).tolist()
+            population = Population(len(values), least, greatest)
+            self.quantiles.merge(QuantileSketch.of(doubles(sampled(values)), population))
 
     def add_ranked(self, values: NDArray[np.float64], counts: Counts) -> None:
         """Ascending values, each as often as its count says."""

@@ -1,7 +1,8 @@
 """Strings and bytes: by their dictionary where the file has one of all values, else one by one."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -12,15 +13,19 @@ from typing_extensions import override
 
 from floecat.capture.columns import WantedColumn
 from floecat.capture.learning.base import Learning
+from floecat.capture.learning.counting import counts_below
 from floecat.capture.learning.cutting import LONGEST, cut_high, cut_low
 from floecat.capture.learning.numbers import WrongTypeError
 from floecat.capture.learning.ordering import byte_ends
 from floecat.capture.learning.sketching import SMALL, Counts
 from floecat.sketches.hashing import hash_bytes
+from floecat.sketches.murmur import Words
 from floecat.types.arrays.arrowtypes import is_binary, is_text
 from floecat.types.kinds import Kind
 
 KINDS: Final = frozenset({Kind.STRING, Kind.BINARY, Kind.UUID})
+_REMEMBERED: Final = 4096
+"""Bytes of a column's few values whose hashes are worth remembering."""
 
 
 class Texts(Learning):
@@ -44,11 +49,13 @@ class Texts(Learning):
 
     def _learn_dictionary(self, array: pa.DictionaryArray) -> None:
         indices = array.indices.to_numpy(zero_copy_only=False)
-        if indices.min() < 0 or indices.max() >= len(array.dictionary):
+        many = len(array.dictionary)
+        # Without a sign negative ones are the greatest.
+        if indices.view(f"u{indices.itemsize}").max() >= many:
             raise WrongTypeError("its pages point to values that its dictionary doesn't have")
-        counts = np.bincount(indices, minlength=len(array.dictionary))
+        counts = counts_below(indices, many)
         values = self._series(array.dictionary)
-        if len(values) <= SMALL:
+        if many <= SMALL:
             self._put_off(values.to_list(), counts.tolist())
         else:
             places = np.flatnonzero(counts)
@@ -66,14 +73,27 @@ class Texts(Learning):
     def _settle(self) -> None:
         counted, self._counted_so_far = self._counted_so_far, Counter()
         if counted:
-            values = pl.Series(counted.keys(), dtype=pl.Binary)
-            self._learn_counted(values, np.array(list(counted.values()), np.int64))
+            self._learn_few(sorted(counted.items()))
+
+    def _learn_few(self, counted: Sequence[tuple[bytes, int]]) -> None:
+        """Distinct values, ascending, and how often each is there; too few for arrays to pay."""
+        values = tuple(value for value, _ in counted)
+        self._bytes += sum(len(value) * count for value, count in counted)
+        self._widen(values[0], values[-1])
+        sketching = self.sketching
+        if sketching.theta is not None:
+            sketching.add_hashes(_hashed(values))
+        counts = np.array([count for _, count in counted], np.int64)
+        sketching.add_counted(
+            counts, lambda chosen: [self._text(values[place]) for place in chosen.tolist()]
+        )
+        sketching.keep(values)
 
     def _learn_counted(self, values: pl.Series, counts: Counts) -> None:
         """Distinct values, and how often each is there."""
         lengths = values.bin.size().to_numpy()
         self._bytes += int(np.dot(lengths.astype(np.int64), counts))
-        self._widen(values)
+        self._widen(*byte_ends(values))
         sketching = self.sketching
         if sketching.theta is not None:
             sketching.add_hashes(hash_bytes(values))
@@ -82,7 +102,7 @@ class Texts(Learning):
 
     def _learn_all(self, values: pl.Series) -> None:
         self._bytes += int(values.bin.size().sum())
-        self._widen(values)
+        self._widen(*byte_ends(values))
         sketching = self.sketching
         if sketching.needs_hashes:
             hashes = hash_bytes(values)
@@ -92,8 +112,7 @@ class Texts(Learning):
             )
         sketching.keep(values.unique().to_list() if sketching.are_few else None)
 
-    def _widen(self, values: pl.Series) -> None:
-        low, high = byte_ends(values)
+    def _widen(self, low: bytes, high: bytes) -> None:
         self._low = low if self._low is None else min(self._low, low)
         self._high = high if self._high is None else max(self._high, high)
 
@@ -148,3 +167,14 @@ def _decoded(value: bytes | None) -> object:
         return None if value is None else value.decode()
     except UnicodeDecodeError:
         return value
+
+
+def _hashed(values: tuple[bytes, ...]) -> Words:
+    """Columns of few values have the same ones in file after file."""
+    short = sum(map(len, values)) <= _REMEMBERED
+    return _remembered(values) if short else _remembered.__wrapped__(values)
+
+
+@lru_cache(maxsize=256)
+def _remembered(values: tuple[bytes, ...]) -> Words:
+    return hash_bytes(pl.Series(values, dtype=pl.Binary))

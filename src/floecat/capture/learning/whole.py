@@ -9,13 +9,14 @@ from typing_extensions import override
 
 from floecat.capture.columns import WantedColumn
 from floecat.capture.learning.base import Learning
+from floecat.capture.learning.counting import counts_below
 from floecat.capture.learning.numbers import NumberForm
 from floecat.capture.learning.sketching import SMALL, Counts
 from floecat.sketches.hashing import Integers
 
 _CLOSE: Final = 4096
 """Numbers in a span of this many are counted however few they are."""
-_SPREAD: Final = 2
+_SPREAD: Final = 1.25
 """How wide a span is counted, for each number in it; in a wider one hashing all is quicker."""
 
 
@@ -35,16 +36,19 @@ class WholeNumbers(Learning):
         if numbers is None:
             self._learn_long(array)
             return
-        low, high = int(numbers.min()), int(numbers.max())
-        self._widen(low, high)
-        span = max(_CLOSE, _SPREAD * len(numbers))
+        span = max(_CLOSE, int(_SPREAD * len(numbers)))
+        # One look for most columns: as words without a sign, negative numbers are the greatest.
+        low, high = 0, int(numbers.view(np.uint64).max())
+        if high >= span:
+            low, high = int(numbers.min()), int(numbers.max())
         if high - low < span:
-            start = 0 if low >= 0 and high < span else low
-            counts = np.bincount(numbers - start if start else numbers)
+            counts = counts_below(numbers - low if low else numbers, high - low + 1)
             places = np.flatnonzero(counts)
-            self._learn_counted(places + start, counts[places])
+            self._widen(low + int(places[0]), high)
+            self._learn_counted(places + low, counts[places])
         else:
-            self._learn_all(numbers)
+            self._widen(low, high)
+            self._learn_all(numbers, low, high)
 
     def _learn_counted(self, numbers: Integers, counts: Counts) -> None:
         """Distinct numbers, ascending, and how often each is there."""
@@ -59,7 +63,7 @@ class WholeNumbers(Learning):
             counts = np.bincount(places, counts).astype(np.int64)
         sketching.add_counted(counts, lambda chosen: self._texts(numbers[chosen].tolist()))
 
-    def _learn_all(self, numbers: Integers) -> None:
+    def _learn_all(self, numbers: Integers, low: int, high: int) -> None:
         sketching = self.sketching
         if sketching.needs_hashes:
             hashes = self._form.hashes(numbers)
@@ -68,8 +72,7 @@ class WholeNumbers(Learning):
             if written is not numbers:
                 hashes = self._form.hashes(written)
             sketching.add_frequent_of(hashes, lambda chosen: self._counted(written[chosen]))
-        if sketching.quantiles is not None:
-            sketching.add_numbers(self._form.doubles(numbers))
+        sketching.add_numbers(numbers, self._form.doubles, np.array([low, high]))
         self._keep(np.unique(numbers).tolist() if sketching.are_few else None)
 
     def _written(self, numbers: Integers) -> Integers:

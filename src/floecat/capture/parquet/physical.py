@@ -12,7 +12,8 @@ from floecat.capture.parquet.schemas import StoredLeaf
 from floecat.types.kinds import Kind
 
 _UNITS: Final = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
-_STRUCTS: Final = {"INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d", "BOOLEAN": "<?"}
+_FORMS: Final = {"INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d", "BOOLEAN": "<?"}
+_STRUCTS: Final = {stored: struct.Struct(form) for stored, form in _FORMS.items()}
 _DAY_MICROS: Final = 86_400_000_000
 _FLOATS: Final = frozenset({"FLOAT", "DOUBLE"})
 _BYTES: Final = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
@@ -34,25 +35,14 @@ class Physical:
     factor: int
     """What stored numbers are multiplied with: digits of decimals, or days that are times now."""
     unsigned_bits: int
+    compares: bool
+    """Whether the file's order of its values is the column's, so that its bounds bound."""
 
     @classmethod
     def of(cls, column: WantedColumn, stored: StoredLeaf) -> "Physical":
         """As the file's own schema says."""
         logical = column.logical_type
         return _physical(logical.kind, logical.scale or 0, stored.physical_type, stored.annotation)
-
-    @property
-    def compares(self) -> bool:
-        """Whether the file's order of its values is the column's, so that its bounds bound."""
-        if self.stored == "INT96" or self.annotation in {"Float16", "Interval"}:
-            return False
-        if self.kind in _FLOAT_KINDS:
-            return self.stored in _FLOATS
-        if self.kind is Kind.DECIMAL:
-            return self.annotation == "Decimal" and self.factor > 0
-        if self.kind in _TEXT_KINDS:
-            return self.stored in _BYTES and self.annotation != "Decimal"
-        return self.stored in {"INT32", "INT64", "BOOLEAN"} and self.annotation != "Decimal"
 
     def read(self, content: bytes | None) -> Any:
         """A number, a float or bytes that compare; None for what isn't a bound."""
@@ -63,9 +53,9 @@ class Physical:
             if self.kind is not Kind.DECIMAL:
                 return content
             return int.from_bytes(content, "big", signed=True) * self.factor
-        if len(content) != struct.calcsize(form):
+        if len(content) != form.size:
             return None
-        value = struct.unpack(form, content)[0]
+        [value] = form.unpack(content)
         if isinstance(value, float):
             return None if math.isnan(value) else value
         return self._whole(int(value))
@@ -94,4 +84,17 @@ def _physical(kind: Kind, scale: int, stored: str, annotation: str) -> Physical:
         _UNITS.get(said.get("timeUnit", ""), "us"),
         factor,
         int(said.get("bitWidth", 0)) if said.get("isSigned") is False else 0,
+        _compares(kind, stored, kind_said, factor),
     )
+
+
+def _compares(kind: Kind, stored: str, annotation: str, factor: int) -> bool:
+    if stored == "INT96" or annotation in {"Float16", "Interval"}:
+        return False
+    if kind in _FLOAT_KINDS:
+        return stored in _FLOATS
+    if kind is Kind.DECIMAL:
+        return annotation == "Decimal" and factor > 0
+    if kind in _TEXT_KINDS:
+        return stored in _BYTES and annotation != "Decimal"
+    return stored in {"INT32", "INT64", "BOOLEAN"} and annotation != "Decimal"

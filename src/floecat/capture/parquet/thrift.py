@@ -22,7 +22,8 @@ _STRUCT: Final = 12
 
 _MAX_DEPTH: Final = 32
 _LONG_LIST: Final = 15
-_MAX_VARINT_BITS: Final = 70
+_SHIFTS: Final = tuple(range(7, 71, 7))
+"""Of the bytes that follow the first one of a number."""
 
 Struct: TypeAlias = dict[int, Any]
 Wanted: TypeAlias = Mapping[int, "Wanted | None"]
@@ -105,10 +106,12 @@ def _list(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[list
     found: list[Any] = []
     read = _PLAIN.get(kind)
     for _ in range(size):
-        if read is None:
-            value, at = _value(data, at, kind, depth, wanted)
-        else:
+        if read is not None:
             value, at = read(data, at)
+        elif kind == _STRUCT:
+            value, at = _struct(data, at, depth + 1, wanted)
+        else:
+            value, at = _value(data, at, kind, depth, wanted)
         found.append(value)
     return found, at
 
@@ -164,10 +167,9 @@ def _skip_struct(data: bytes, at: int, depth: int) -> int:
 
 def _binary(data: bytes, at: int) -> tuple[bytes, int]:
     length = data[at]
-    if length < 0x80:
-        at += 1
-    else:
-        length, at = _varint(data, at)
+    at += 1
+    if length >= 0x80:
+        length, at = _more(data, at, length)
     end = at + length
     if end > len(data):
         raise MalformedParquetError(f"{length} bytes are announced, and fewer are left")
@@ -182,23 +184,27 @@ def _bytes(data: bytes, at: int, length: int) -> bytes:
 
 def _zigzag(data: bytes, at: int) -> tuple[int, int]:
     number = data[at]
-    if number < 0x80:
-        return (number >> 1) ^ -(number & 1), at + 1
-    number, at = _varint(data, at)
+    at += 1
+    if number >= 0x80:
+        number, at = _more(data, at, number)
     return (number >> 1) ^ -(number & 1), at
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    result = shift = 0
-    while True:
+    number = data[at]
+    return (number, at + 1) if number < 0x80 else _more(data, at + 1, number)
+
+
+def _more(data: bytes, at: int, number: int) -> tuple[int, int]:
+    """A number of which the first byte says that there are more."""
+    number &= 0x7F
+    for shift in _SHIFTS:
         byte = data[at]
         at += 1
-        result |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return result, at
-        shift += 7
-        if shift > _MAX_VARINT_BITS:
-            raise MalformedParquetError("a number is too long")
+            return number | byte << shift, at
+        number |= (byte & 0x7F) << shift
+    raise MalformedParquetError("a number is too long")
 
 
 _PLAIN: Final = {_I16: _zigzag, _I32: _zigzag, _I64: _zigzag, _BINARY: _binary}
