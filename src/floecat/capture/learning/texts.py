@@ -170,11 +170,15 @@ def _decoded(value: bytes | None) -> object:
 
 
 def _hashed(values: tuple[bytes, ...]) -> Words:
-    """Columns of few values have the same ones in file after file."""
+    """Columns of few values have the same ones in file after file, so short ones are remembered."""
     short = sum(map(len, values)) <= _REMEMBERED
-    return _remembered(values) if short else _remembered.__wrapped__(values)
+    return _hashed_once(values) if short else _hashed_now(values)
 
 
-@lru_cache(maxsize=256)
-def _remembered(values: tuple[bytes, ...]) -> Words:
-    return hash_bytes(pl.Series(values, dtype=pl.Binary))
+def _hashed_now(values: tuple[bytes, ...]) -> Words:
+    hashes = hash_bytes(pl.Series(values, dtype=pl.Binary))
+    hashes.flags.writeable = False  # others may be given the same
+    return hashes
+
+
+_hashed_once = lru_cache(maxsize=256)(_hashed_now)

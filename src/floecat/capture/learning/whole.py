@@ -40,7 +40,8 @@ class WholeNumbers(Learning):
         # One look for most columns: as words without a sign, negative numbers are the greatest.
         low, high = 0, int(numbers.view(np.uint64).max())
         if high >= span:
-            low, high = int(numbers.min()), int(numbers.max())
+            low = int(numbers.min())
+            high = high if low >= 0 else int(numbers.max())
         if high - low < span:
             counts = counts_below(numbers - low if low else numbers, high - low + 1)
             places = np.flatnonzero(counts)

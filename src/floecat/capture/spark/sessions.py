@@ -27,14 +27,15 @@ _TASK_FAILURES: Final = 3
 TASKS: Final = {
     "POLARS_MAX_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "ARROW_DEFAULT_MEMORY_POOL": "mimalloc",
+    "MIMALLOC_PURGE_DELAY": "10000",
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000,muzzy_decay_ms:-1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 1024 * 1024),
     "MALLOC_TRIM_THRESHOLD_": str(128 * 1024 * 1024),
-    "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000,muzzy_decay_ms:-1",
 }
-"""The environment of tasks. Each has a core of its own, and must not take its neighbours'. Arrow's
-own allocator, glibc's defaults and those of polars' allocator give memory back so eagerly that
-getting it again was a sixth of a capture's time: every batch takes what the one before it took."""
+"""The environment of tasks. Each has a core of its own, and must not take its neighbours'. Left to
+themselves, allocators (Arrow's, polars' and glibc's, which numpy uses) give memory back so eagerly
+that getting it again was a sixth of the time: every batch takes what the one before it took."""
 _VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 
 
