@@ -42,9 +42,7 @@ class PageRows:
         stated = self.stated
         chunk = stated.source.statistics.chunks[group][stated.leaf.number]
         low, high = stated.physical.read(chunk.low), stated.physical.read(chunk.high)
-        bounds = typed_bounds(
-            stated.physical,
-            (low, high),
+        tight = (
             stated.is_exact(low, [group], smaller=True),
             stated.is_exact(high, [group], smaller=False),
         )
@@ -55,7 +53,7 @@ class PageRows:
             row_count=row_count,
             null_count=None if stated.leaf.repeated else chunk.null_count,
             compressed_size=chunk.compressed_bytes,
-            **bounds._asdict(),
+            **typed_bounds(stated.physical, (low, high), tight)._asdict(),
         )
 
     def _pages(self, group: int, row_count: int) -> Iterator[PageRow]:
@@ -110,9 +108,8 @@ class PageRows:
                 yield UNBOUNDED
                 continue
             low, high = read(minimum), read(maximum)
-            yield typed_bounds(
-                physical, (low, high), _is_whole(low, min_exact), _is_whole(high, max_exact)
-            )
+            tight = _is_whole(low, min_exact), _is_whole(high, max_exact)
+            yield typed_bounds(physical, (low, high), tight)
 
     def _find(self, group: int) -> "_Found | None":
         details = self.stated.source.footer.row_groups[group][self.stated.leaf.number]

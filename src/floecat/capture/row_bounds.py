@@ -14,11 +14,10 @@ _LONG: Final = 1 << 63
 _TIMES: Final = frozenset({"Timestamp", "Time"})
 
 
-def typed_bounds(
-    physical: Physical, ends: tuple[Any, Any], low_tight: bool, high_tight: bool
-) -> RowBounds:
+def typed_bounds(physical: Physical, ends: tuple[Any, Any], tight: tuple[bool, bool]) -> RowBounds:
     """A row's bounds, if both are known; a row with one of them bounds nothing."""
     low, high = ends
+    low_tight, high_tight = tight
     if low is None or high is None or low > high:
         return UNBOUNDED
     if isinstance(low, bytes):

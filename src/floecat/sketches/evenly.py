@@ -2,7 +2,7 @@
 
 A KLL sketch keeps values that each stand for a power of two of others. With all values at hand
 those are best taken at even ranks, so ranks are off by half a distance at most; DataSketches reads,
-merges and asks the result like any of its own. A large sample does as well as all values.
+merges and asks the result like any of its own. Of a sample they are off by what it is, too.
 """
 
 import struct
@@ -32,16 +32,17 @@ class Population:
     least: float
     greatest: float
 
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> "Population":
+        """These values and no others; there is one at least."""
+        return cls(len(values), float(values.min()), float(values.max()))
 
-def evenly_chosen(
-    values: NDArray[np.float64], k: int, population: Population | None = None
-) -> bytes:
-    """The sketch of values in any order, or of all that they are a sample of; at least two.
 
-    None of them is NaN.
+def evenly_chosen(values: NDArray[np.float64], k: int, population: Population) -> bytes:
+    """The sketch of a population of at least two, of which these are all or a sample.
+
+    They may be in any order, and none of them is NaN.
     """
-    if population is None:
-        population = Population(len(values), float(values.min()), float(values.max()))
     sizes = _sizes(population.count, k)
     chosen = at_ranks(values, _ranks(sizes) * len(values) // population.count)
     return _written(chosen, sizes, population, k)

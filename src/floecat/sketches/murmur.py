@@ -18,37 +18,34 @@ _C2: Final = np.uint64(0x4CF5AD432745937F)
 _F1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _F2: Final = np.uint64(0xC4CEB9FE1A85EC53)
 _SEED: Final = np.uint64(SEED)
-_ROTATED: Final = np.uint64(31)
-_ROTATED_OUT: Final = np.uint64(33)
+_LEFT, _RIGHT = np.uint64(31), np.uint64(33)
+"""A word is rotated by these."""
 _MIXED: Final = np.uint64(33)
 
 Words = NDArray[np.uint64]
 
 
-def hash_words(words: Words, length: int | Words) -> Words:
-    """Hashes of values of up to eight bytes, given as little-endian words.
-
-    `length` is that of all values, or of each of them.
-    """
-    if isinstance(length, int) and not 0 < length <= _WORD:
+def hash_words(words: Words, length: int) -> Words:
+    """Hashes of values of up to eight bytes, all of one length, given as little-endian words."""
+    if not 0 < length <= _WORD:
         raise ValueError(f"values of {length} bytes aren't hashed as words")
     hashes = np.empty(len(words), np.uint64)
+    size = np.uint64(length)
     for start in range(0, len(words), CHUNK):
         piece = slice(start, start + CHUNK)
-        sizes = np.uint64(length) if isinstance(length, int) else length[piece]
-        hash_chunk(words[piece], sizes, hashes[piece])
+        hash_chunk(words[piece], size, hashes[piece])
     return hashes
 
 
 def hash_chunk(words: Words, length: np.uint64 | Words, out: Words) -> None:
-    """The same of no more words than fit the cache.
+    """The same of no more words than fit the cache; each may have a length of its own.
 
     Most of the time goes to passing over memory, so every step is done where its input lies.
     """
     spare = np.empty_like(out)
     h1, h2 = words * _C1, out
-    np.right_shift(h1, _ROTATED_OUT, out=spare)
-    h1 <<= _ROTATED
+    np.right_shift(h1, _RIGHT, out=spare)
+    h1 <<= _LEFT
     h1 |= spare
     h1 *= _C2
     seed = length ^ _SEED

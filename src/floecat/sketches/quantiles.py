@@ -32,19 +32,15 @@ class QuantileSketch(WrappedSketch):
 
     @classmethod
     def of(cls, values: NDArray[np.float64], population: Population | None = None) -> Self:
-        """The sketch of values, or of all that they are a sample of.
+        """The sketch of values, or of the population that they are all or a sample of.
 
-        NaN has no rank, and is left out; a sample has none.
+        NaN has no rank, and is left out; where the population is known there is none.
         """
-        if population is None or population.count == len(values):
+        if population is None:
             missing = np.isnan(values)
-            return cls._of_all(values[~missing] if missing.any() else values)
-        return cls.from_bytes(evenly_chosen(values, K, population))
-
-    @classmethod
-    def _of_all(cls, values: NDArray[np.float64]) -> Self:
+            values = values[~missing] if missing.any() else values
         if len(values) > 1:
-            return cls.from_bytes(evenly_chosen(values, K))
+            return cls.from_bytes(evenly_chosen(values, K, population or Population.of(values)))
         made = cls()
         for value in values.tolist():
             made._sketch.update(value)
@@ -55,7 +51,7 @@ class QuantileSketch(WrappedSketch):
         """The sketch of ascending values without NaN, each as often as its count says."""
         if int(counts.sum()) > 1:
             return cls.from_bytes(evenly_chosen_of_counts(values, counts, K))
-        return cls._of_all(values[counts > 0])
+        return cls.of(values[counts > 0])
 
     @property
     def count(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ENOUGH: Final = 1 << 16
-"""Ranks among so many are off by 0.2 %, seldom by three times that."""
+"""Ranks among so many are off by 0.2 % mostly, and seldom by three times that."""
 _SEED: Final = 9001
 
 

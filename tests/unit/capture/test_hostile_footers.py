@@ -35,8 +35,11 @@ def with_footer(path: Path, body: bytes, footer: bytes) -> Path:
 
 
 def number(value: int) -> bytes:
-    """A whole number, as thrift writes it."""
-    value <<= 1
+    """A whole number that isn't negative, as thrift writes it."""
+    return varint(value << 1)
+
+
+def varint(value: int) -> bytes:
     written_bytes = b""
     while value >= 0x80:
         written_bytes += bytes([value & 0x7F | 0x80])
@@ -119,3 +122,16 @@ def test_a_footer_that_lacks_something_fails_whoever_was_read_before(
 def test_fields_are_there_once_and_have_a_type(content: bytes) -> None:
     with pytest.raises(MalformedParquetError):
         read_struct(content)
+
+
+@pytest.mark.parametrize("value", [0, -1, 63, -64, 2**31, 2**63 - 1, -(2**63)])
+def test_numbers_of_every_length(value: int) -> None:
+    zigzag = value << 1 if value >= 0 else (-value << 1) - 1
+    assert read_struct(b"\x16" + varint(zigzag) + b"\0") == {1: value}
+    with pytest.raises(MalformedParquetError, match="ends too early"):
+        read_struct(b"\x16" + varint(zigzag | 1 << 70)[:-1])
+
+
+def test_a_number_that_never_ends_is_refused() -> None:
+    with pytest.raises(MalformedParquetError, match="too long"):
+        read_struct(b"\x16" + b"\xff" * 100 + b"\0\0")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,13 +14,17 @@ from tests.support.captures import access_to, captured, planned, scalar_of, writ
 
 from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.files import capture_file
-from floecat.capture.learning.numbers import shortest_bytes
+from floecat.capture.learning.numbers import WrongTypeError, shortest_bytes
 from floecat.capture.learning.ordering import byte_ends
+from floecat.capture.learning.texts import Texts
 from floecat.sketches.frequencies import FrequencySketch
 from floecat.sketches.hashing import hash_bytes
+from floecat.sketches.quantiles import QuantileSketch
 from floecat.sketches.theta import ThetaSketch
 from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType
+
+RANKS = [number / 50 for number in range(1, 50)]
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=50), st.data())
@@ -103,3 +108,58 @@ def test_nanoseconds_of_one_microsecond_are_one_frequent_value(spread: int, tmp_
     assert items[0].value == "1970-01-01T00:00:00"
     assert items[0].count_lower_bound <= many <= items[0].count_upper_bound
     assert items[0].count_lower_bound >= 9_000
+
+
+FAR_APART = {
+    "numbers": [0] * 2480 + [3000] * 2480 + [5000] * 30 + [7000] * 10,
+    "very far ones": [-(2**62)] * 3000 + [5] * 1990 + [2**62] * 10,
+    "floats": [-0.0, 0.0] * 1500 + [1e300] * 1990 + [float("nan")] * 10,
+    "texts": ["often"] * 4900 + ["seldom"] * 99 + ["once"],
+}
+
+
+@pytest.mark.parametrize("values", FAR_APART.values(), ids=FAR_APART)
+def test_few_values_are_counted_however_far_apart(values: list[Any], tmp_path: Path) -> None:
+    found = captured(written(tmp_path, pa.table({"v": values}), use_dictionary=False))
+    counted = Counter("NaN" if str(value) == "nan" else value for value in values)
+    items = scalar_of(found, 1).frequent_items
+    assert [item.count_lower_bound for item in items] == [n for _, n in counted.most_common()]
+    assert all(item.count_lower_bound == item.count_upper_bound for item in items)
+    [kept] = [row.values for row in found.pages if row.values is not None]
+    assert len(kept) == len(counted)
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.float32(), pa.timestamp("ns")])
+def test_ranks_of_many_values(kind: pa.DataType, tmp_path: Path) -> None:
+    numbers = np.random.default_rng(8).lognormal(30, 1, 300_000).astype(np.int64)
+    array = pa.array(numbers).cast(kind, safe=False)
+    row = captured(written(tmp_path, pa.table({"v": array}))).rows[1]
+    assert row.quantiles is not None
+    sketch = QuantileSketch.from_bytes(row.quantiles)
+    ordered = np.sort(array.cast(pa.int64(), safe=False).to_numpy().astype(np.float64))
+    ordered = ordered / 1000 if kind == pa.timestamp("ns") else ordered  # microseconds
+    assert sketch.count == len(numbers)
+    assert sketch.quantiles([0.0, 1.0]) == [ordered[0], ordered[-1]]
+    for rank, value in zip(RANKS, sketch.quantiles(RANKS), strict=True):
+        assert abs(np.searchsorted(ordered, value) / len(numbers) - rank) <= sketch.rank_error
+
+
+@pytest.mark.parametrize("size", [10, 3000])
+def test_few_values_of_any_length(size: int, tmp_path: Path) -> None:
+    texts = [f"{number}" * size for number in range(7)]
+    path = written(tmp_path, pa.table({"t": texts * 100}))
+    for found in (captured(path), captured(path)):  # hashed, and remembered
+        row = found.rows[1]
+        expected = hash_bytes(pl.Series([text.encode() for text in texts]))
+        assert row.theta == ThetaSketch.of(expected).to_bytes()
+        assert row.width_bytes == 100 * sum(map(len, texts))
+
+
+@pytest.mark.parametrize("distinct", [3, 300])
+@pytest.mark.parametrize("wrong", [-1, 0, 2**31 - 1])
+def test_pages_that_point_behind_their_dictionary(distinct: int, wrong: int) -> None:
+    texts = pa.array([f"value {number}" for number in range(distinct)])
+    indices = pa.array([0, 1, distinct + wrong if wrong == 0 else wrong], pa.int32())
+    column = WantedColumn(column_id=1, name="t", logical_type=LogicalType(Kind.STRING), ndv=True)
+    with pytest.raises(WrongTypeError, match="doesn't have"):
+        Texts(column).add(pa.DictionaryArray.from_arrays(indices, texts, safe=False))

@@ -12,7 +12,7 @@ from tests.support.captures import access_to, planned, wanted, written
 from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
 from floecat.artifacts.payloads import blob_ref
-from floecat.artifacts.sidecars import read_sidecar
+from floecat.artifacts.sidecars import SCHEMA, PageRow, RowBounds, read_sidecar
 from floecat.capture.columns import FilePolicy
 from floecat.capture.files import capture_file
 from floecat.capture.sidecars import write_pages
@@ -31,6 +31,12 @@ POLICY = FilePolicy(columns=wanted(TABLE.schema))
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return written(tmp_path, TABLE, row_group_size=2000, data_page_size=2048, write_page_index=True)
+
+
+def test_bounds_of_a_row_stand_where_the_row_has_them() -> None:
+    start = PageRow._fields.index(RowBounds._fields[0])
+    assert PageRow._fields[start : start + len(RowBounds._fields)] == RowBounds._fields
+    assert PageRow._fields == tuple(SCHEMA.names)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from floecat.sketches.evenly import evenly_chosen, evenly_chosen_of_counts
+from floecat.sketches.evenly import Population, evenly_chosen, evenly_chosen_of_counts
 from floecat.sketches.selecting import at_ranks
 
 MANY = 50_000
@@ -43,6 +43,8 @@ def test_any_values(few: list[float], seed: int) -> None:
 def test_counted_or_not_the_sketch_is_the_same() -> None:
     values = np.random.default_rng(3).zipf(1.3, MANY).astype(np.float64)
     distinct, counts = np.unique(values, return_counts=True)
-    assert evenly_chosen(values, 200) == evenly_chosen_of_counts(distinct, counts, 200)
+    assert evenly_chosen(values, 200, Population.of(values)) == evenly_chosen_of_counts(
+        distinct, counts, 200
+    )
     with pytest.raises(ValueError, match="fewer than two"):
-        evenly_chosen(values[:1], 200)
+        evenly_chosen(values[:1], 200, Population.of(values[:1]))

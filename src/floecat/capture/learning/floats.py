@@ -34,20 +34,28 @@ class FloatingPoint(Learning):
     @override
     def _learn(self, array: pa.Array) -> None:
         stored = self._stored(array)
-        with np.errstate(over="ignore"):  # what is too large for the type is an infinity in it
-            values = stored.astype(self._dtype, copy=False)
+        values = self._typed(stored)
         missing = np.isnan(values)
         count = int(np.count_nonzero(missing))
         self._not_numbers += count
-        numbers = values[~missing] if count else values
-        if len(numbers):
-            self._widen(stored[~missing] if count else stored)
+        if count < len(values):
+            here = ~missing if count else slice(None)
+            ends = np.array([stored[here].min(), stored[here].max()])
+            self._widen(ends[0].item(), ends[1].item())
+            self.sketching.add_numbers(values[here], self._doubles, ends)
         if not self._holds(stored.dtype):
             self.sketching.keep(None)  # some may have been rounded
-        self._sketch(values, numbers)
+        self._sketch(values)
 
-    def _widen(self, stored: NDArray[Any]) -> None:
-        low, high = stored.min().item(), stored.max().item()
+    def _typed(self, stored: NDArray[Any]) -> NDArray[Any]:
+        """As the column's type has them; what is too large for it is an infinity."""
+        with np.errstate(over="ignore"):
+            return stored.astype(self._dtype, copy=False)
+
+    def _doubles(self, stored: NDArray[Any]) -> NDArray[np.float64]:
+        return self._typed(stored).astype(np.float64, copy=False)
+
+    def _widen(self, low: float, high: float) -> None:
         self._low = low if self._low is None else min(self._low, low)
         self._high = high if self._high is None else max(self._high, high)
 
@@ -58,16 +66,20 @@ class FloatingPoint(Learning):
         digits = 1 << (np.finfo(self._dtype).nmant + 1)
         return max(-(self._low or 0), self._high or 0) <= digits
 
-    def _sketch(self, values: NDArray[Any], numbers: NDArray[Any]) -> None:
+    def _sketch(self, values: NDArray[Any]) -> None:
         sketching = self.sketching
-        if sketching.needs_hashes:
-            hashes = hash_floats(values)
-            sketching.add_hashes(hashes)
-            sketching.add_frequent_of(hashes, lambda chosen: self._counted(values[chosen]))
-        if len(numbers):
-            ends = np.array([numbers.min(), numbers.max()])
-            sketching.add_numbers(numbers, _doubles, ends)
-        sketching.keep(np.unique(values).tolist() if sketching.are_few else None)
+        if not sketching.needs_hashes:
+            sketching.keep(None)
+            return
+        hashes = hash_floats(values)
+        sketching.add_hashes(hashes)
+        if sketching.are_few:
+            distinct, counts = _counted(values)
+            sketching.add_counted(counts, lambda chosen: self._texts(distinct[chosen]))
+            sketching.keep(distinct.tolist())
+        else:
+            sketching.add_frequent_of(hashes, lambda chosen: self._counted_texts(values[chosen]))
+            sketching.keep(None)
 
     def _stored(self, array: pa.Array) -> NDArray[Any]:
         kind = array.type
@@ -82,10 +94,12 @@ class FloatingPoint(Learning):
     def _exact_text(self, value: Any) -> str | None:
         return self._text(value)  # NaN, which is no bound, is a value
 
-    def _counted(self, values: NDArray[Any]) -> Iterable[tuple[str, int]]:
-        distinct, counts = np.unique(values + values.dtype.type(0), return_counts=True)
-        texts = (self._text(value) or "" for value in distinct)
-        return zip(texts, counts.tolist(), strict=True)
+    def _counted_texts(self, values: NDArray[Any]) -> Iterable[tuple[str, int]]:
+        distinct, counts = _counted(values)
+        return zip(self._texts(distinct), counts.tolist(), strict=True)
+
+    def _texts(self, distinct: NDArray[Any]) -> Iterable[str]:
+        return (self._text(value) or "" for value in distinct)
 
     @override
     def _ends(self) -> tuple[object, object] | None:
@@ -102,5 +116,6 @@ class FloatingPoint(Learning):
         return int(self._arrow_type.bit_width // 8 * (self._values - self._nulls))
 
 
-def _doubles(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    return numbers.astype(np.float64, copy=False)
+def _counted(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct values, and how often each is there; both zeros are one."""
+    return np.unique(values + values.dtype.type(0), return_counts=True)

@@ -51,7 +51,10 @@ class Sketching(Generic[V]):
     def add_numbers(
         self, values: Numbers, doubles: Callable[[Numbers], NDArray[np.float64]], ends: Numbers
     ) -> None:
-        """Values that have ranks, in any order, and the least and the greatest of them."""
+        """Values that have ranks, in any order, and the least and the greatest of them.
+
+        `doubles` makes of some of them what is ranked: most needn't be made anything of.
+        """
         if self.quantiles is not None:
             least, greatest = doubles(ends).tolist()
             population = Population(len(values), least, greatest)

@@ -76,7 +76,7 @@ class Texts(Learning):
             self._learn_few(sorted(counted.items()))
 
     def _learn_few(self, counted: Sequence[tuple[bytes, int]]) -> None:
-        """Distinct values, ascending, and how often each is there; too few for arrays to pay."""
+        """Distinct values, ascending, and how often each is there: some hundreds at most."""
         values = tuple(value for value, _ in counted)
         self._bytes += sum(len(value) * count for value, count in counted)
         self._widen(values[0], values[-1])
@@ -97,7 +97,7 @@ class Texts(Learning):
         sketching = self.sketching
         if sketching.theta is not None:
             sketching.add_hashes(hash_bytes(values))
-        sketching.add_counted(counts, lambda chosen: map(self._text, values[pl.Series(chosen)]))
+        sketching.add_counted(counts, lambda chosen: self._texts(values, chosen))
         sketching.keep(values.to_list() if len(values) <= SMALL else None)
 
     def _learn_all(self, values: pl.Series) -> None:
@@ -107,10 +107,15 @@ class Texts(Learning):
         if sketching.needs_hashes:
             hashes = hash_bytes(values)
             sketching.add_hashes(hashes)
+            if sketching.are_few:
+                distinct, counts = _counted(values)
+                sketching.add_counted(counts, lambda chosen: self._texts(distinct, chosen))
+                sketching.keep(distinct.to_list())
+                return
             sketching.add_frequent_of(
-                hashes, lambda chosen: self._counted(values.filter(pl.Series(chosen)))
+                hashes, lambda chosen: self._counted_texts(values.filter(pl.Series(chosen)))
             )
-        sketching.keep(values.unique().to_list() if sketching.are_few else None)
+        sketching.keep(None)
 
     def _widen(self, low: bytes, high: bytes) -> None:
         self._low = low if self._low is None else min(self._low, low)
@@ -129,10 +134,12 @@ class Texts(Learning):
         series = pl.Series(pl.from_arrow(array))
         return series if series.dtype == pl.Binary else series.cast(pl.Binary)
 
-    def _counted(self, values: pl.Series) -> Iterable[tuple[str, int]]:
-        counted = values.value_counts()
-        texts = map(self._text, counted.to_series(0))
-        return zip(texts, counted.to_series(1).to_list(), strict=True)
+    def _counted_texts(self, values: pl.Series) -> Iterable[tuple[str, int]]:
+        distinct, counts = _counted(values)
+        return zip(map(self._text, distinct), counts.tolist(), strict=True)
+
+    def _texts(self, distinct: pl.Series, chosen: Counts) -> Iterable[str]:
+        return map(self._text, distinct[pl.Series(chosen)])
 
     @override
     def _text(self, value: Any) -> str:
@@ -167,6 +174,12 @@ def _decoded(value: bytes | None) -> object:
         return None if value is None else value.decode()
     except UnicodeDecodeError:
         return value
+
+
+def _counted(values: pl.Series) -> tuple[pl.Series, Counts]:
+    """Distinct values, and how often each is there."""
+    counted = values.value_counts()
+    return counted.to_series(0), counted.to_series(1).to_numpy().astype(np.int64)
 
 
 def _hashed(values: tuple[bytes, ...]) -> Words:

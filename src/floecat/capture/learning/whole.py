@@ -69,12 +69,15 @@ class WholeNumbers(Learning):
         if sketching.needs_hashes:
             hashes = self._form.hashes(numbers)
             sketching.add_hashes(hashes)
+            if sketching.are_few:  # and far apart: then they are counted all the same
+                self._learn_counted(*np.unique(numbers, return_counts=True))
+                return
             written = self._written(numbers)
             if written is not numbers:
                 hashes = self._form.hashes(written)
             sketching.add_frequent_of(hashes, lambda chosen: self._counted(written[chosen]))
         sketching.add_numbers(numbers, self._form.doubles, np.array([low, high]))
-        self._keep(np.unique(numbers).tolist() if sketching.are_few else None)
+        self._keep(None)
 
     def _written(self, numbers: Integers) -> Integers:
         """Numbers as their canonical strings say them, so that each string is one value."""

@@ -112,8 +112,6 @@ class SparkSessions:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if options.is_local:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-            for name, value in TASKS.items():  # which inherit it
-                os.environ.setdefault(name, value)
         settings = {
             "spark.driver.memory": options.driver_memory,
             "spark.ui.enabled": "false",
