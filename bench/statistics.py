@@ -10,6 +10,8 @@ import resource
 import time
 from collections.abc import Iterator
 
+import pyarrow.compute as pc
+
 from ai.floedb.floecat.catalog.stats_pb2 import FC_DATA, FileIdentity, FileTargetStats
 from ai.floedb.floecat.common import common_pb2
 from ai.floedb.floecat.common.common_pb2 import BlobReference, ResourceId
@@ -140,10 +142,30 @@ def _measured() -> Iterator[Measurement]:
     merged = list(SnapshotMerge(index, opened.open).columns())
     yield Measurement("merge columns by partials", time.perf_counter() - start, "s")
     assert merged[0].row.value_count == 1000 * FILES
+    yield from _comparing(blobs, first)
     yield from _covering(blobs, first)
     yield from _listing(blobs, first)
     yield from _appending(blobs, opened, first)
     blobs.close()
+
+
+def _comparing(blobs: BlobStore, first: BlobReference) -> Iterator[Measurement]:
+    """What pruning by one column takes: which files may have a number."""
+    index = ScanIndexFile.open(blobs, first)
+    start = time.perf_counter()
+    opened = [index.part(number).bounds(1) for number in index.parts]
+    yield Measurement("open a column's bounds", 1000 * (time.perf_counter() - start), "ms")
+    start = time.perf_counter()
+    found = 0
+    for bounds in opened:
+        assert bounds is not None
+        fits = pc.and_(
+            pc.less_equal(bounds.field("minimum"), FILES // 2),
+            pc.greater_equal(bounds.field("maximum"), FILES // 2),
+        )
+        found += pc.sum(fits).as_py()
+    yield Measurement("compare all of them", 1000 * (time.perf_counter() - start), "ms")
+    assert found == 1001
 
 
 def _covering(blobs: BlobStore, first: BlobReference) -> Iterator[Measurement]:

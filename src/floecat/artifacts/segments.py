@@ -30,6 +30,7 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 from floecat.artifacts.arrow import open_arrow, write_arrow
 from floecat.artifacts.columns import SCHEMA, ColumnRow, from_batch, to_batch
 from floecat.artifacts.payloads import blob_ref, read_message, reference
+from floecat.artifacts.versions import require_version
 from floecat.connectors.spi.merging import MOST
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobRef, BlobStore
@@ -113,11 +114,7 @@ class Segment:
     def open(cls, blobs: BlobStore, manifest: BlobReference) -> "Segment":
         """Open a segment by its manifest."""
         read = read_message(blobs, manifest, SegmentManifest)
-        if read.format_version != FORMAT_VERSION:
-            raise DataLossError(
-                f"{manifest.uri} is a segment of version {read.format_version}, and version "
-                f"{FORMAT_VERSION} is what is read here"
-            )
+        require_version(f"the segment {manifest.uri}", read.format_version, FORMAT_VERSION)
         return cls(blobs, read)
 
     @cached_property

@@ -20,6 +20,7 @@ from ai.floedb.floecat.execution.stored_pb2 import (
     SortedEntry,
     SortedTable,
 )
+from floecat.artifacts.versions import require_version
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobRef, BlobStore
 
@@ -151,11 +152,7 @@ class SortedRecords:
         if mark != _MARK or length > size - _TRAILER.size:
             raise DataLossError(f"{self._source.name} doesn't end as sorted records do")
         table = SortedTable.FromString(self._read(size - _TRAILER.size - length, length, crc32))
-        if table.format_version != FORMAT_VERSION:
-            raise DataLossError(
-                f"{self._source.name} holds sorted records of version {table.format_version}, and "
-                f"version {FORMAT_VERSION} is what is read here"
-            )
+        require_version(self._source.name, table.format_version, FORMAT_VERSION)
         return table
 
     @cached_property

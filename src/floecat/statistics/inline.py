@@ -33,7 +33,7 @@ from floecat.artifacts.columns import (
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.segments import number_shapes, write_columns, write_manifest
-from floecat.statistics.types import mergeable_type
+from floecat.artifacts.types import stored_type
 from floecat.storage.blobs.port import BlobStore
 
 
@@ -148,7 +148,7 @@ def _partials(
     types = {column.column_id: column.logical_type for s in shapes for column in s.columns}
     merged: dict[int, list[ColumnRow | None]] = {}
     for column_id, column_rows in rows.items():
-        merge = ColumnMerge(mergeable_type(types[column_id]))
+        merge = ColumnMerge(stored_type(types[column_id]))
         for file, row in zip(files, column_rows, strict=True):
             merge.add(row, file.row_count if file.HasField("row_count") else None)
         merged[column_id] = [merge.result()]

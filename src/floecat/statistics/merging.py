@@ -19,8 +19,8 @@ from floecat.artifacts.index.parts import IndexPartFile, Use
 from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.segments import Segment
+from floecat.artifacts.types import stored_type
 from floecat.sketches.theta import ThetaSketch
-from floecat.statistics.types import mergeable_type
 
 _NO_VALUES: Final = ThetaSketch().to_bytes()
 
@@ -69,7 +69,7 @@ class SnapshotMerge:
     def columns(self) -> Iterator[MergedColumn]:
         """Every column that something is known of in all live files, by id."""
         coverages, lacking, mixed = self._survey()
-        merges = {c: ColumnMerge(mergeable_type(v.logical_type)) for c, v in coverages.items()}
+        merges = {c: ColumnMerge(stored_type(v.logical_type)) for c, v in coverages.items()}
         for live in self._live.values():
             self._add(live, merges, mixed)
         for column_id, merge in sorted(merges.items()):

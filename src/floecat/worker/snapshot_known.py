@@ -9,6 +9,7 @@ from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.opened import OpenedSegments
 from floecat.capture.columns import FilePolicy
 from floecat.connectors.spi.records import ScanBundle
+from floecat.errors import IncompatibleStoreError
 from floecat.storage.blobs.port import BlobStore
 from floecat.types.messages import to_message
 from floecat.worker.reuse import Reuse
@@ -37,7 +38,10 @@ class Known:
         budget = SketchBudget(_allowed(given), policy)
         if not given.covered_index.uri:
             return cls(budget)
-        index = ScanIndexFile.open(blobs, given.covered_index)
+        try:
+            index = ScanIndexFile.open(blobs, given.covered_index)
+        except IncompatibleStoreError:
+            return cls(budget)  # of another version of Floecat: everything is read anew
         if index.index.source_ids != has_source_ids(bundle):
             return cls(budget)  # what it knows it knows under other numbers
         types = {c.column_id: to_message(c.column.logical_type) for c in columns_of(given, bundle)}

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 
 import pytest
 from tests.support.segments import TABLE, Content, Deletes, SegmentMaker
@@ -18,8 +19,10 @@ from floecat.artifacts.index.reading import ScanIndexFile
 from floecat.artifacts.index.rows import DeleteUse, NewRow, SegmentUse
 from floecat.artifacts.opened import OpenedSegments
 from floecat.artifacts.segments import Segment
-from floecat.errors import DataLossError
+from floecat.errors import DataLossError, IncompatibleStoreError
 from floecat.storage.blobs.memory import MemoryBlobStore
+from floecat.types.logical import DATE
+from floecat.types.messages import to_message
 
 
 class Building:
@@ -135,9 +138,8 @@ def test_bounds_of_a_column_are_those_of_the_files(blobs: MemoryBlobStore) -> No
             found[part.path(row)] = values
     for number, file in enumerate(files):
         values = found[file.path]
-        assert (values["minimum"], values["maximum"]) == (str(number), str(number + 1))
+        assert (values["minimum"], values["maximum"]) == (number, number + 1)
         assert (values["value_count"], values["null_count"]) == (3, 1)
-        assert values["present"]
         assert values["minimum_tight"]
 
 
@@ -155,8 +157,8 @@ def test_a_file_that_a_later_segment_knows_more_of_has_columns_of_both(
     for column_id in (1, 2, 3):
         bounds = part.bounds(column_id)
         assert bounds is not None
-        minima[column_id] = bounds.column("minimum").to_pylist()
-    assert minima == {1: ["1"], 2: ["30"], 3: ["5"]}
+        minima[column_id] = bounds.field("minimum").to_pylist()
+    assert minima == {1: [1], 2: [30], 3: [5]}
     assert [segment.segment_id for segment in index.segments()] == [
         "captures/acme/j/1",
         "captures/acme/j/2",
@@ -196,7 +198,7 @@ def test_a_part_of_which_little_is_left_is_written_anew(blobs: MemoryBlobStore) 
     assert len(part.part.segments) == 1, "what isn't used any more isn't named"
     bounds = part.bounds(1)
     assert bounds is not None
-    assert bounds.column("minimum").to_pylist() == ["0", "1", "2"]
+    assert bounds.field("minimum").to_pylist() == [0, 1, 2]
     third = building.snapshot([], kept=[])
     assert len(third) == 0
     assert list(third.segments()) == []
@@ -379,9 +381,11 @@ def test_partition_values_are_columns_of_the_core(blobs: MemoryBlobStore) -> Non
     for number, file in enumerate(files):
         scan_file = file.scan_file
         if number % 3:
-            value = None if number % 3 == 1 else str(number)
+            value = None if number % 3 == 1 else f"2026-01-{number + 1:02}"
             scan_file.partition_values.append(
-                PartitionValue(partition_field_id=1000, name="day", value=value)
+                PartitionValue(
+                    partition_field_id=1000, name="day", value=value, type=to_message(DATE)
+                )
             )
         row = NewRow(
             identity=file.identity,
@@ -394,8 +398,9 @@ def test_partition_values_are_columns_of_the_core(blobs: MemoryBlobStore) -> Non
     for live in index.files():
         number = int(live.key[-13:-8])
         value = index.part(live.part).core.column("partition_1000")[live.row].as_py()
-        assert value["present"] == bool(number % 3)
-        assert value["value"] == (str(number) if number % 3 == 2 else None)
+        assert (value is not None) == bool(number % 3)
+        if value is not None:
+            assert value["value"] == (date(2026, 1, number + 1) if number % 3 == 2 else None)
     assert index.part(0).part.partition_fields[0].name == "day"
 
 
@@ -408,15 +413,15 @@ def test_an_empty_index_has_no_files(blobs: MemoryBlobStore) -> None:
     assert CoveredFiles(index).find(content(1).identity) is None
 
 
-def test_versions_that_come_later_are_refused(blobs: MemoryBlobStore) -> None:
+def test_other_versions_are_refused(blobs: MemoryBlobStore) -> None:
     building = Building(blobs)
     building.snapshot([])
     changed = building.index.index
-    changed.format_version = 2
+    changed.format_version += 1
     with building.blobs.writer("other") as writer:
         writer.write(changed.SerializeToString())
     reference = BlobReference(
         uri=writer.ref.uri, sha256=writer.ref.sha256, size_bytes=writer.ref.size
     )
-    with pytest.raises(DataLossError, match="version 2"):
+    with pytest.raises(IncompatibleStoreError, match=f"version {changed.format_version} of"):
         ScanIndexFile.open(building.blobs, reference)

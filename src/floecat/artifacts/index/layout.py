@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ai.floedb.floecat.catalog.stats_pb2 import FileIdentity
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 MAX_ROWS: Final = 65_536
 
 USES: Final = pa.list_(
@@ -31,24 +31,7 @@ CORE: Final = pa.schema(
 )
 """A row per file. `failure` is set where the file couldn't be read: it must never be pruned."""
 
-PARTITION: Final = pa.struct([("present", pa.bool_()), ("value", pa.large_string())])
-"""Of a column `partition_{field}`: whether the file's spec has the field, and its value."""
-
 SCAN_FILES: Final = pa.schema([pa.field("scan_file", pa.large_binary(), nullable=False)])
-
-BOUNDS: Final = pa.schema(
-    [
-        ("value_count", pa.int64()),
-        ("null_count", pa.int64()),
-        ("nan_count", pa.int64()),
-        ("minimum", pa.large_string()),
-        ("maximum", pa.large_string()),
-        ("minimum_tight", pa.bool_()),
-        ("maximum_tight", pa.bool_()),
-        ("present", pa.bool_()),
-    ]
-)
-"""Of a column, a row per file; those of which nothing is known aren't `present`."""
 
 DELETES: Final = pa.schema(
     [
@@ -74,6 +57,11 @@ and which of the delete files there."""
 def partition_column(partition_field_id: int) -> str:
     """The core's column of a partition field."""
     return f"partition_{partition_field_id}"
+
+
+def bounds_column(column_id: int) -> str:
+    """What a column is called in a file of counts and bounds."""
+    return str(column_id)
 
 
 def identity_hash(identity: FileIdentity) -> int:

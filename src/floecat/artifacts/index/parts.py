@@ -12,10 +12,13 @@ from ai.floedb.floecat.common.common_pb2 import BlobReference
 from ai.floedb.floecat.execution.scan_pb2 import ScanFile
 from ai.floedb.floecat.execution.stored_pb2 import HeldSegment, IndexColumn, IndexPart
 from floecat.artifacts.arrow import open_arrow
+from floecat.artifacts.index.bounds import bounds_type
 from floecat.artifacts.index.choosing import Choices
-from floecat.artifacts.index.layout import BOUNDS, CORE, FORMAT_VERSION
+from floecat.artifacts.index.layout import CORE, FORMAT_VERSION, bounds_column
 from floecat.artifacts.payloads import blob_ref, read_message
 from floecat.artifacts.targets import path_key
+from floecat.artifacts.types import stored_type
+from floecat.artifacts.versions import require_version
 from floecat.errors import DataLossError
 from floecat.storage.blobs.port import BlobStore
 
@@ -45,17 +48,13 @@ class IndexPartFile:
     def open(cls, blobs: BlobStore, reference: BlobReference) -> "IndexPartFile":
         """Open a part by its manifest."""
         part = read_message(blobs, reference, IndexPart)
-        if part.format_version != FORMAT_VERSION:
-            raise DataLossError(
-                f"{reference.uri} is an index part of version {part.format_version}, and version "
-                f"{FORMAT_VERSION} is what is read here"
-            )
+        require_version(f"the index part {reference.uri}", part.format_version, FORMAT_VERSION)
         return cls(blobs, part)
 
     @cached_property
     def core(self) -> pa.RecordBatch:
         """What every file is."""
-        batch = self._batch(self.part.core, 0)
+        batch = self._batch(self.part.core)
         if batch.num_rows != self.part.rows or batch.schema.names[: len(CORE)] != CORE.names:
             raise DataLossError(f"{self.part.core.uri} isn't the core of its part")
         return batch
@@ -66,7 +65,7 @@ class IndexPartFile:
 
     @cached_property
     def _scan_files(self) -> pa.Array:
-        return self._batch(self.part.scan_files, 0).column("scan_file")
+        return self._batch(self.part.scan_files).column("scan_file")
 
     @cached_property
     def segments(self) -> "list[HeldSegment]":
@@ -78,15 +77,18 @@ class IndexPartFile:
         """The columns that something is known of, by id."""
         return {column.column_id: column for column in self.part.columns}
 
-    def bounds(self, column_id: int) -> pa.RecordBatch | None:
-        """Counts and bounds of a column, a row per file; None if nothing is known of it."""
+    def bounds(self, column_id: int) -> pa.StructArray | None:
+        """Counts and typed bounds of a column, one per file; None if nothing is known of it."""
         column = self.columns.get(column_id)
         if column is None:
             return None
-        batch = self._batch(self.part.column_files[column.file], column.batch)
-        if batch.num_rows != self.part.rows or not batch.schema.equals(BOUNDS):
-            raise DataLossError(f"{self.part.column_files[column.file].uri} isn't of its part")
-        return batch
+        file = self.part.column_files[column.file]
+        batch = self._batch(file)
+        place = batch.schema.get_field_index(bounds_column(column_id))
+        wanted = bounds_type(stored_type(column.logical_type))
+        if batch.num_rows != self.part.rows or place < 0 or batch.column(place).type != wanted:
+            raise DataLossError(f"{file.uri} isn't of its part")
+        return batch.column(place)
 
     def path(self, row: int) -> str:
         """A file's path."""
@@ -142,8 +144,8 @@ class IndexPartFile:
         yield self.part.scan_files
         yield from self.part.column_files
 
-    def _batch(self, reference: BlobReference, number: int) -> pa.RecordBatch:
+    def _batch(self, reference: BlobReference) -> pa.RecordBatch:
         reader = open_arrow(self._blobs, blob_ref(reference))
-        if number >= reader.num_record_batches:
-            raise DataLossError(f"{reference.uri} has no batch {number}")
-        return reader.get_batch(number)
+        if reader.num_record_batches != 1:
+            raise DataLossError(f"{reference.uri} isn't one batch of rows")
+        return reader.get_batch(0)

@@ -19,6 +19,7 @@ from floecat.artifacts.index.parts import IndexPartFile
 from floecat.artifacts.index.rows import DeleteUse
 from floecat.artifacts.payloads import blob_ref, read_message
 from floecat.artifacts.targets import path_key
+from floecat.artifacts.versions import require_version
 from floecat.errors import DataLossError
 from floecat.storage.blobs.frames import read_frames
 from floecat.storage.blobs.port import BlobStore
@@ -63,11 +64,7 @@ class ScanIndexFile:
     def open(cls, blobs: BlobStore, reference: BlobReference) -> "ScanIndexFile":
         """Open an index by its manifest."""
         index = read_message(blobs, reference, ScanIndex)
-        if index.format_version != FORMAT_VERSION:
-            raise DataLossError(
-                f"{reference.uri} is a scan index of version {index.format_version}, and version "
-                f"{FORMAT_VERSION} is what is read here"
-            )
+        require_version(f"the scan index {reference.uri}", index.format_version, FORMAT_VERSION)
         return cls(blobs, index)
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 """Rows on their way into an index part: new ones from segments, and ones kept from older parts."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -15,16 +15,13 @@ from ai.floedb.floecat.execution.stored_pb2 import (
     IndexColumn,
     IndexPartitionField,
 )
+from floecat.artifacts.index.bounds import partition_values
 from floecat.artifacts.index.choosing import Choices
-from floecat.artifacts.index.layout import (
-    BOUNDS,
-    CORE,
-    PARTITION,
-    identity_hash,
-    partition_column,
-)
+from floecat.artifacts.index.gathering import GatheredBounds
+from floecat.artifacts.index.layout import CORE, identity_hash, partition_column
 from floecat.artifacts.index.parts import IndexPartFile, Use
 from floecat.artifacts.segments import Segment
+from floecat.artifacts.types import stored_type
 
 OpenSegment = Callable[[HeldSegment], Segment]
 
@@ -47,8 +44,8 @@ class PartRows(Protocol):
     @property
     def columns(self) -> Mapping[int, IndexColumn]: ...
 
-    def bounds(self, column_ids: Sequence[int]) -> Mapping[int, pa.Table]:
-        """Counts and bounds of columns, a row per file; without those that nothing is known of."""
+    def bounds(self, column_ids: Sequence[int]) -> Mapping[int, pa.StructArray]:
+        """Counts and bounds of columns, one per file; without those that nothing is known of."""
 
 
 class KeptRows:
@@ -68,13 +65,13 @@ class KeptRows:
         """Each as a scan has it."""
         return self._part.scan_file_array().take(self._rows)
 
-    def bounds(self, column_ids: Sequence[int]) -> Mapping[int, pa.Table]:
+    def bounds(self, column_ids: Sequence[int]) -> Mapping[int, pa.StructArray]:
         """Counts and bounds of columns."""
-        batches = {column_id: self._part.bounds(column_id) for column_id in column_ids}
+        found = {column_id: self._part.bounds(column_id) for column_id in column_ids}
         return {
-            column_id: pa.Table.from_batches([batch]).take(self._rows)
-            for column_id, batch in batches.items()
-            if batch is not None
+            column_id: bounds.take(self._rows)
+            for column_id, bounds in found.items()
+            if bounds is not None
         }
 
 
@@ -159,12 +156,10 @@ class NewRows:
         """What every file is."""
         arrays = [pa.array(self._gathered.values[part.name], part.type) for part in CORE]
         table = pa.Table.from_arrays(arrays, schema=CORE)
-        for number in sorted(self._fields):
-            values = [
-                {"present": number in known, "value": known.get(number)}
-                for known in self._gathered.partitions
-            ]
-            table = table.append_column(partition_column(number), pa.array(values, PARTITION))
+        for number, partitioned in sorted(self._fields.items()):
+            known = ((number in file, file.get(number)) for file in self._gathered.partitions)
+            values = partition_values(stored_type(partitioned.type), known)
+            table = table.append_column(partition_column(number), values)
         return table
 
     @property
@@ -188,15 +183,16 @@ class NewRows:
                 )
         return found
 
-    def bounds(self, column_ids: Sequence[int]) -> Mapping[int, pa.Table]:
+    def bounds(self, column_ids: Sequence[int]) -> Mapping[int, pa.StructArray]:
         """Counts and bounds of columns, from the segments that speak of them."""
-        gathering = {column_id: _Pieces(len(self)) for column_id in column_ids}
+        gathering = {column_id: GatheredBounds(len(self)) for column_id in column_ids}
         for number, wanted in self._by_segment(column_ids).items():
             self._gather(self._opened(self.segments[number]), wanted, gathering)
+        types = {number: column.logical_type for number, column in self.columns.items()}
         return {
-            column_id: table
-            for column_id, pieces in gathering.items()
-            if (table := pieces.table()) is not None
+            column_id: gathered.typed(stored_type(types[column_id]))
+            for column_id, gathered in gathering.items()
+            if gathered
         }
 
     def _by_segment(self, column_ids: Sequence[int]) -> "dict[int, _Wanted]":
@@ -206,19 +202,22 @@ class NewRows:
             chosen = choices.of(tuple(use.shape for use in uses))
             for ordinal, use in enumerate(uses):
                 columns = frozenset(c for c in column_ids if chosen.get(c) == ordinal)
-                found.setdefault(use.segment, {}).setdefault(columns, []).append((use.file, row))
+                of_segment = found.setdefault(use.segment, {})
+                of_segment.setdefault((use.shape, columns), []).append((use.file, row))
         return found
 
     def _gather(
-        self, segment: Segment, wanted: "_Wanted", gathering: "Mapping[int, _Pieces]"
+        self, segment: Segment, wanted: "_Wanted", gathering: Mapping[int, GatheredBounds]
     ) -> None:
         first = 0
         for part, columns in segment.parts():
             end = first + len(part.files)
-            for column_ids, files in wanted.items():
+            for (shape, column_ids), files in wanted.items():
                 here = [(file - first, row) for file, row in files if first <= file < end]
-                for column_id in column_ids if here else ():
-                    gathering[column_id].add(columns.batch(column_id), here)
+                for column in self.shapes[shape].columns if here else ():
+                    batch = columns.batch(column.column_id)
+                    if column.column_id in column_ids and batch is not None:
+                        gathering[column.column_id].add(column.logical_type, batch, here)
             first = end
 
     def _use(self, use: SegmentUse) -> Use:
@@ -242,32 +241,9 @@ class NewRows:
         return known
 
 
-_Wanted = dict[frozenset[int], list[tuple[int, int]]]
-"""Of a segment: files by the columns that it speaks of, each with its number and its row."""
-
-
-class _Pieces:
-    """A column's rows as segments give them, put where they belong."""
-
-    def __init__(self, rows: int) -> None:
-        self._tables: list[pa.RecordBatch] = []
-        self._places = np.full(rows, -1, np.int64)
-        self._taken = 0
-
-    def add(self, batch: pa.RecordBatch | None, here: Iterable[tuple[int, int]]) -> None:
-        if batch is None:
-            return
-        files, rows = zip(*here, strict=True)
-        # Taking copies, so that the segment's file isn't kept open for as long as these rows are.
-        self._tables.append(batch.select(BOUNDS.names).take(pa.array(files, pa.int64())))
-        self._places[list(rows)] = np.arange(self._taken, self._taken + len(files))
-        self._taken += len(files)
-
-    def table(self) -> pa.Table | None:
-        if not self._tables:
-            return None
-        joined = pa.Table.from_batches(self._tables).cast(BOUNDS).combine_chunks()
-        return joined.take(pa.array(self._places, mask=self._places < 0))
+_Wanted = dict[tuple[int, frozenset[int]], list[tuple[int, int]]]
+"""Of a segment: files by their shape and the columns that it speaks of; each file's number, and the
+row that it becomes."""
 
 
 def _stripped(file: ScanFile) -> ScanFile:

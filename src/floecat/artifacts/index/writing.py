@@ -1,6 +1,6 @@
 """Writing index parts: rows of any origin, joined, ordered and cut."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -17,19 +17,25 @@ from ai.floedb.floecat.execution.stored_pb2 import (
     IndexPartitionField,
 )
 from floecat.artifacts.arrow import write_arrow
+from floecat.artifacts.index.bounds import (
+    bounds_type,
+    partition_type,
+    widened_bounds,
+    widened_values,
+)
 from floecat.artifacts.index.layout import (
-    BOUNDS,
     CORE,
     FORMAT_VERSION,
     MAX_ROWS,
-    PARTITION,
     SCAN_FILES,
     USES,
+    bounds_column,
     partition_column,
 )
 from floecat.artifacts.index.rows import PartRows
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.targets import path_key
+from floecat.artifacts.types import stored_type
 from floecat.storage.blobs.port import BlobStore
 
 _CELLS: Final = 2_000_000
@@ -76,8 +82,8 @@ class PartWriter:
         part = IndexPart(
             format_version=FORMAT_VERSION,
             rows=len(order),
-            core=self._arrow(f"{prefix}/core", core.schema, [core]),
-            scan_files=self._arrow(f"{prefix}/files", SCAN_FILES, [files]),
+            core=self._arrow(f"{prefix}/core", core),
+            scan_files=self._arrow(f"{prefix}/files", files),
             partition_fields=[joined.fields[number] for number in sorted(joined.fields)],
             segments=segments,
             shapes=shapes,
@@ -88,9 +94,9 @@ class PartWriter:
         return WrittenPart(reference(writer.ref), part, order)
 
     def _write_columns(self, prefix: str, joined: "_Joined", order: Rows, part: IndexPart) -> None:
-        waiting: list[tuple[IndexColumn, pa.Table]] = []
-        for column, table in joined.bounds(order):
-            waiting.append((column, table))
+        waiting: list[tuple[IndexColumn, pa.StructArray]] = []
+        for column, bounds in joined.bounds(order):
+            waiting.append((column, bounds))
             if sum(held.nbytes for _, held in waiting) >= _FILE_BYTES:
                 self._write_file(prefix, waiting, part)
                 waiting = []
@@ -98,19 +104,19 @@ class PartWriter:
             self._write_file(prefix, waiting, part)
 
     def _write_file(
-        self, prefix: str, columns: Sequence[tuple[IndexColumn, pa.Table]], part: IndexPart
+        self, prefix: str, columns: Sequence[tuple[IndexColumn, pa.StructArray]], part: IndexPart
     ) -> None:
         number = len(part.column_files)
-        tables = [table for _, table in columns]
-        part.column_files.append(self._arrow(f"{prefix}/columns/{number:06}", BOUNDS, tables))
-        for batch, (column, _) in enumerate(columns):
+        table = pa.table({bounds_column(column.column_id): held for column, held in columns})
+        part.column_files.append(self._arrow(f"{prefix}/columns/{number:06}", table))
+        for column, _ in columns:
             placed = part.columns.add()
             placed.CopyFrom(column)
-            placed.file, placed.batch = number, batch
+            placed.file = number
 
-    def _arrow(self, name: str, schema: pa.Schema, tables: Sequence[pa.Table]) -> BlobReference:
-        batches = (table.combine_chunks().to_batches()[0] for table in tables)
-        return reference(write_arrow(self._blobs, name, schema, batches))
+    def _arrow(self, name: str, table: pa.Table) -> BlobReference:
+        batches = table.combine_chunks().to_batches()
+        return reference(write_arrow(self._blobs, name, table.schema, batches))
 
 
 class _Joined:
@@ -133,7 +139,7 @@ class _Joined:
         keys = [path_key(path) for path in self.core.column("path").to_pylist()]
         self.order: Rows = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
 
-    def bounds(self, order: Rows) -> Iterator[tuple[IndexColumn, pa.Table]]:
+    def bounds(self, order: Rows) -> Iterator[tuple[IndexColumn, pa.StructArray]]:
         """Every column that something is known of, in the order of some rows."""
         columns: dict[int, IndexColumn] = {}
         for source in self._sources:
@@ -144,40 +150,46 @@ class _Joined:
             block = ids[start : start + step]
             found = [source.bounds(block) for source in self._sources]
             for column_id in block:
-                parts = [
-                    tables.get(column_id, _nothing(length))
-                    for tables, length in zip(found, self._lengths, strict=True)
-                ]
-                table = pa.concat_tables(parts).combine_chunks().take(order)
-                if pc.any(table.column("present")).as_py():
-                    yield columns[column_id], _with_presence(table)
+                column = columns[column_id]
+                bounds = pa.concat_arrays(self._bounds_of(column, found)).take(pa.array(order))
+                if bounds.null_count < len(bounds):
+                    yield column, bounds
+
+    def _bounds_of(
+        self, column: IndexColumn, found: Sequence[Mapping[int, pa.StructArray]]
+    ) -> Iterator[pa.StructArray]:
+        """What each source knows of a column, typed as it is now."""
+        now = stored_type(column.logical_type)
+        for source, arrays, length in zip(self._sources, found, self._lengths, strict=True):
+            bounds = arrays.get(column.column_id)
+            if bounds is None:
+                yield pa.nulls(length, bounds_type(now))
+            else:
+                before = stored_type(source.columns[column.column_id].logical_type)
+                yield widened_bounds(bounds, before, now)
 
     def _core(self, source: PartRows) -> pa.Table:
         """A source's rows, with segments and shapes numbered as they are here."""
         shift = (len(self.segments), len(self.shapes))
         self.segments.extend(source.segments)
         self.shapes.extend(source.shapes)
-        core = source.core
+        core = source.core.select(CORE.names)
         for number in sorted(self.fields):
-            name = partition_column(number)
-            if name not in core.column_names:
-                absent = pa.array([{"present": False}] * core.num_rows, PARTITION)
-                core = core.append_column(name, absent)
-        ordered = [*CORE.names, *(partition_column(number) for number in sorted(self.fields))]
-        return _with_uses(core.select(ordered), lambda s, f, h: (s + shift[0], f, h + shift[1]))
+            core = core.append_column(partition_column(number), self._partition(source, number))
+        return _with_uses(core, lambda s, f, h: (s + shift[0], f, h + shift[1]))
+
+    def _partition(self, source: PartRows, number: int) -> pa.StructArray:
+        """A source's values of a partition field, typed as it is now."""
+        now = stored_type(self.fields[number].type)
+        for field in source.partition_fields:
+            if field.partition_field_id == number:
+                values = source.core.column(partition_column(number)).combine_chunks()
+                return widened_values(values, stored_type(field.type), now)
+        return pa.nulls(source.core.num_rows, partition_type(now))
 
 
 def _chunks(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
     return array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-
-
-def _nothing(rows: int) -> pa.Table:
-    return pa.Table.from_arrays([pa.nulls(rows, part.type) for part in BOUNDS], schema=BOUNDS)
-
-
-def _with_presence(table: pa.Table) -> pa.Table:
-    place = BOUNDS.get_field_index("present")
-    return table.set_column(place, BOUNDS.field(place), pc.fill_null(table.column(place), False))
 
 
 def _renumbered(

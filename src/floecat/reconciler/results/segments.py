@@ -9,7 +9,12 @@ from ai.floedb.floecat.execution.capture_pb2 import SegmentReference
 from floecat.artifacts.coverage import CoverageHash
 from floecat.artifacts.index.covered import IdentityKey, identity_key
 from floecat.artifacts.segments import Segment
-from floecat.errors import DataLossError, InvalidArgumentError, NotFoundError
+from floecat.errors import (
+    DataLossError,
+    IncompatibleStoreError,
+    InvalidArgumentError,
+    NotFoundError,
+)
 from floecat.reconciler.assignments import Assignment
 from floecat.reconciler.group_results import capture_prefix
 from floecat.storage.blobs.port import BlobStore
@@ -77,7 +82,12 @@ class SegmentChecks:
     def _opened(self, named: SegmentReference) -> Segment:
         try:
             return Segment.open(self._blobs, named.manifest)
-        except (DataLossError, NotFoundError, InvalidArgumentError) as error:
+        except (
+            DataLossError,
+            NotFoundError,
+            InvalidArgumentError,
+            IncompatibleStoreError,
+        ) as error:
             raise InvalidArgumentError(
                 f"the segment {named.segment_id} can't be read: {error.message}"
             ) from error

@@ -355,12 +355,10 @@ class IndexColumn(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     LOGICAL_TYPE_FIELD_NUMBER: _builtins.int
     FILE_FIELD_NUMBER: _builtins.int
-    BATCH_FIELD_NUMBER: _builtins.int
     column_id: _builtins.int
     name: _builtins.str
     file: _builtins.int
-    """Which of the part's column files, and which batch of it."""
-    batch: _builtins.int
+    """Which of the part's column files; it is called by its id there."""
     @_builtins.property
     def logical_type(self) -> _types_pb2.LogicalType: ...
     def __init__(
@@ -370,11 +368,10 @@ class IndexColumn(_message.Message):
         name: _builtins.str = ...,
         logical_type: _types_pb2.LogicalType | None = ...,
         file: _builtins.int = ...,
-        batch: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["logical_type", b"logical_type"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "column_id", b"column_id", "file", b"file", "logical_type", b"logical_type", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column_id", b"column_id", "file", b"file", "logical_type", b"logical_type", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -437,7 +434,7 @@ class IndexPart(_message.Message):
 
     @_builtins.property
     def column_files(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.BlobReference]:
-        """Arrow: counts and bounds, a batch per column."""
+        """Arrow: counts and bounds, typed; several columns each."""
 
     @_builtins.property
     def columns(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexColumn]: ...

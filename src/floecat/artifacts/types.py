@@ -1,4 +1,4 @@
-"""Types of columns, as far as merging has to know them."""
+"""Types of columns, as what was stored says them."""
 
 from ai.floedb.floecat.types import types_pb2
 from floecat.types.errors import InvalidTypeError
@@ -7,8 +7,8 @@ from floecat.types.logical import LogicalType
 from floecat.types.messages import from_message
 
 
-def mergeable_type(message: types_pb2.LogicalType) -> LogicalType:
-    """The type of a column; one that isn't known has no order, so bounds of it aren't merged."""
+def stored_type(message: types_pb2.LogicalType) -> LogicalType:
+    """The type of a column; one that isn't known here has no order, so its bounds say nothing."""
     try:
         return from_message(message)
     except InvalidTypeError:
