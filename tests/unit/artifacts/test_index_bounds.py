@@ -17,6 +17,7 @@ from floecat.artifacts.index.bounds import (
 )
 from floecat.artifacts.index.gathering import GatheredBounds
 from floecat.types import logical as types
+from floecat.types.kinds import Kind
 from floecat.types.logical import LogicalType, decimal_type
 from floecat.types.messages import to_message
 
@@ -92,7 +93,7 @@ def test_a_column_that_became_wider_keeps_its_bounds(
         (types.DOUBLE, decimal_type(10, 2), ("0.001", "0.009")),
         (types.STRING, types.INT, ("1", "10")),
         (types.TIMESTAMP, types.DATE, ("2026-01-01T00:00:00", "2026-01-01T10:00:00")),
-        (types.INT, LogicalType(types.Kind.VARIANT), ("1", "2")),
+        (types.INT, LogicalType(Kind.VARIANT), ("1", "2")),
     ],
 )
 def test_bounds_that_are_none_in_another_type_are_unknown(
