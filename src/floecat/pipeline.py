@@ -54,6 +54,7 @@ def _on_spark(settings: Settings, blobs: BlobStore, lost: Callable[[], None]) ->
         master=spark.master,
         remote=spark.remote,
         driver_memory=spark.driver_memory,
+        task_memory=settings.capture.task_memory,
         conf=dict(_pair(text) for text in spark.conf),
     )
     folder = settings.blobs.backend is BlobBackend.FILESYSTEM

@@ -58,13 +58,7 @@ def written_segment(
     deletes: Sequence[Path] = (),
 ) -> SegmentReference:
     """The same, as a result names it."""
-    config = FilesystemBlobConfig(folder / "blobs")
-    context = TaskContext(
-        access=access_to(files[0].parent),
-        policy=policy,
-        blobs=config,
-        blob_prefix=f"captures/{name}",
-    )
+    context = context_of(folder, files, policy, name)
     plans: list[PlannedFile] = [planned(path) for path in files]
     plans += [planned_deletes(path) for path in deletes]
     chosen = InlineCaptureRunner() if runner is None else runner
@@ -74,6 +68,16 @@ def written_segment(
     ):
         add_result(manifest, result)
     return finish_segment(blobs_in(folder), manifest)
+
+
+def context_of(folder: Path, files: Sequence[Path], policy: FilePolicy, name: str) -> TaskContext:
+    """What tasks of such a segment are told."""
+    return TaskContext(
+        access=access_to(files[0].parent),
+        policy=policy,
+        blobs=FilesystemBlobConfig(folder / "blobs"),
+        blob_prefix=f"captures/{name}",
+    )
 
 
 def positions_in(blobs: BlobStore, parts: Iterable[SegmentPart]) -> dict[str, list[PositionRun]]:

@@ -31,6 +31,10 @@ def reasons(path: str) -> Iterator[None]:
         raise CaptureFailure(f"{path}: it isn't there any more") from error
     except MalformedParquetError as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error.message}") from error
+    except MemoryError as error:
+        raise CaptureFailure(
+            f"{path}: reading it takes more memory than a task may have (capture.task-memory)"
+        ) from error
     except (pa.ArrowException, pl.exceptions.PolarsError, ValueError, ArithmeticError) as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error}") from error
     except OSError as error:

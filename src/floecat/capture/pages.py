@@ -125,8 +125,16 @@ class PageRows:
             places = parse_locations(self.stated.source.read(details.offset_index))
         except MalformedParquetError:
             return None
-        last = places.first_rows[-1] if len(places) else 0
-        return (bounds, places) if len(bounds) == len(places) and last <= rows else None
+        return (bounds, places) if self._fits(bounds, places, rows) else None
+
+    def _fits(self, bounds: PageBounds, places: PageLocations, rows: int) -> bool:
+        """Whether a page index can be one of a row group of so many rows."""
+        ends = [*places.first_rows[1:], rows]
+        if len(bounds) != len(places) or (ends and places.first_rows[-1] > rows):
+            return False
+        nulls = None if self.stated.leaf.repeated else bounds.null_counts
+        pages = zip(places.first_rows, ends, nulls or (), strict=False)
+        return all(null <= end - first for first, end, null in pages if null is not None)
 
     def _headers(self, group: int, details: ChunkDetails) -> "_Found | None":
         """What the pages say of themselves, unless each of them had to be asked for."""

@@ -364,6 +364,13 @@ class CaptureSettings:
         "of files, and when some of those go, the NDV is an upper bound.",
         minimum=0,
     )
+    task_memory: int = option(
+        "capture.task-memory",
+        2 * 1024**3,
+        "Bytes that a task of Spark's may take while it reads files, besides what its process has "
+        "at the start. A file that needs more fails; some hundred megabytes are usual.",
+        minimum=256 * 1024**2,
+    )
     spark: SparkSettings = group(SparkSettings)
 
 

@@ -18,9 +18,9 @@ _C2: Final = np.uint64(0x4CF5AD432745937F)
 _F1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _F2: Final = np.uint64(0xC4CEB9FE1A85EC53)
 _SEED: Final = np.uint64(SEED)
-_LEFT, _RIGHT = np.uint64(31), np.uint64(33)
-"""A word is rotated by these."""
-_MIXED: Final = np.uint64(33)
+_LEFT: Final = np.uint64(31)
+_RIGHT: Final = np.uint64(33)
+"""A word is rotated by these; and, by the second, shifted where it is mixed with itself."""
 
 Words = NDArray[np.uint64]
 
@@ -59,8 +59,8 @@ def hash_chunk(words: Words, length: np.uint64 | Words, out: Words) -> None:
 
 def _mix(words: Words, spare: Words) -> None:
     for factor in (_F1, _F2):
-        np.right_shift(words, _MIXED, out=spare)
+        np.right_shift(words, _RIGHT, out=spare)
         words ^= spare
         words *= factor
-    np.right_shift(words, _MIXED, out=spare)
+    np.right_shift(words, _RIGHT, out=spare)
     words ^= spare

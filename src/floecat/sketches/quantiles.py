@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from floecat.sketches.evenly import (
-    Population,
-    evenly_chosen,
-    evenly_chosen_of_counts,
-)
+from floecat.sketches.evenly import Population, evenly_chosen, evenly_chosen_of_counts
 from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
@@ -31,19 +27,18 @@ class QuantileSketch(WrappedSketch):
         return datasketches.kll_doubles_sketch(K)
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], population: Population | None = None) -> Self:
-        """The sketch of values, or of the population that they are all or a sample of.
+    def of(cls, values: NDArray[np.float64]) -> Self:
+        """The sketch of values. NaN has no rank, and is left out."""
+        numbers = values[~np.isnan(values)]
+        return cls.of_sample(numbers, Population.of(numbers)) if len(numbers) else cls()
 
-        NaN has no rank, and is left out; where the population is known there is none.
-        """
-        if population is None:
-            missing = np.isnan(values)
-            values = values[~missing] if missing.any() else values
-        if len(values) > 1:
-            return cls.from_bytes(evenly_chosen(values, K, population or Population.of(values)))
+    @classmethod
+    def of_sample(cls, values: NDArray[np.float64], population: Population) -> Self:
+        """The sketch of a population that these values are all or a sample of; none is NaN."""
+        if population.count > 1:
+            return cls.from_bytes(evenly_chosen(values, K, population))
         made = cls()
-        for value in values.tolist():
-            made._sketch.update(value)
+        made._sketch.update(population.least)
         return made
 
     @classmethod

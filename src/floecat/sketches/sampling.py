@@ -1,4 +1,4 @@
-"""Some of many values, by chance but always the same: enough to tell ranks by."""
+"""Some of many values, by chance: enough to tell ranks by."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -8,20 +8,22 @@ from numpy.typing import NDArray
 
 _ENOUGH: Final = 1 << 16
 """Ranks among so many are off by 0.2 % mostly, and seldom by three times that."""
-_SEED: Final = 9001
 
 
 def sampled(values: NDArray[Any]) -> NDArray[Any]:
-    """One of every few values, wherever chance has it: no order of theirs can mislead it."""
-    few = len(values) // _ENOUGH
-    if few < 2:
+    """One value of every stretch of some, wherever chance has it: no order can mislead it."""
+    stretch = len(values) // _ENOUGH
+    if stretch < 2:
         return values
-    starts = np.arange(0, len(values) - few + 1, few)
-    found: NDArray[Any] = values[starts + _chances(few)[: len(starts)]]
+    starts = np.arange(0, len(values) - stretch + 1, stretch)
+    found: NDArray[Any] = values[starts + _chances(stretch)[: len(starts)]]
     return found
 
 
 @lru_cache(maxsize=16)
-def _chances(few: int) -> NDArray[np.int64]:
-    """Which one of so many, twice as often as there can be need for."""
-    return np.random.default_rng(_SEED).integers(0, few, 2 * _ENOUGH)
+def _chances(stretch: int) -> NDArray[np.int64]:
+    """Places in stretches, for as many of them as there can be.
+
+    Other ones in every process: whoever knew them could write a file that shows what it likes.
+    """
+    return np.random.default_rng().integers(0, stretch, 2 * _ENOUGH)

@@ -3,19 +3,21 @@
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.captures import wanted
-from tests.support.segmenting import Patient, positions_in, segment_of
+from tests.support.captures import planned, wanted
+from tests.support.segmenting import Patient, context_of, positions_in, segment_of
 
 from floecat.artifacts.segments import Segment
 from floecat.capture.columns import FilePolicy
 from floecat.capture.spark.runner import SparkCaptureRunner
 from floecat.capture.spark.sessions import SparkOptions, SparkSessions
+from floecat.capture.tasks import CaptureTask
 from floecat.storage.blobs.opening import FilesystemBlobConfig, open_blob_store
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -123,6 +125,27 @@ def test_positions_of_deletes(
     assert named == expected
 
 
+def test_a_file_that_takes_too_much_memory_fails_alone(
+    local: tuple[Path, SparkCaptureRunner], tmp_path: Path
+) -> None:
+    """Six gigabytes of one text, over and over, in a file of some hundred bytes."""
+    folder, runner = local
+    files = [tmp_path / name for name in ("before", "huge", "after")]
+    for path, rows in zip(files, (10, 300_000, 10), strict=True):
+        same = pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(rows, np.int32)), pa.array(["x" * 20_000])
+        )
+        table = pa.table({"s": pa.StructArray.from_arrays([same], ["t"])})
+        pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
+    column = replace(wanted(pa.schema([("t", pa.string())]))[0], file_paths=(("s", "t"),))
+    context = context_of(folder, files, FilePolicy(columns=(column,)), "memory")
+    task = CaptureTask(0, tuple(planned(path).SerializeToString() for path in files))
+    [result] = runner.run(context, [task], Patient())
+    found = {Path(r.identity.file_path).name: (r.row_count, r.failure) for r in result.results}
+    assert found["before"] == found["after"] == (10, "")
+    assert "capture.task-memory" in found["huge"][1]
+
+
 class _Impatient(Patient):
     """Waits for the first sign of life, and then not any longer."""
 
@@ -139,6 +162,7 @@ def test_a_job_that_isnt_wanted_any_more_is_ended(
     local: tuple[Path, SparkCaptureRunner], files: list[Path], policy: FilePolicy
 ) -> None:
     folder, runner = local
+    assert runner.session, "started before the clock is"
     began = time.monotonic()
     many = [path for path in files for _ in range(40)]
     with pytest.raises(InterruptedError):

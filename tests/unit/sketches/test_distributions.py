@@ -43,9 +43,9 @@ def test_a_sample_is_enough_in_whatever_order_values_come(order: str, count: int
     values = ORDERS[order](np.random.default_rng(4).lognormal(0, 3, count))
     sample = sampled(values)
     assert 1 << 16 <= len(sample) < count
-    assert np.array_equal(sample, sampled(values)), "the same values have the same sketch"
+    assert np.array_equal(sample, sampled(values)), "the same values have the same sketch here"
     whole = Population(count, float(values.min()), float(values.max()))
-    sketch = QuantileSketch.of(sample, whole)
+    sketch = QuantileSketch.of_sample(sample, whole)
     assert sketch.count == count
     assert sketch.quantiles([0.0, 1.0]) == [whole.least, whole.greatest]
     ordered = np.sort(values)

@@ -39,10 +39,10 @@ class FloatingPoint(Learning):
         count = int(np.count_nonzero(missing))
         self._not_numbers += count
         if count < len(values):
-            here = ~missing if count else slice(None)
-            ends = np.array([stored[here].min(), stored[here].max()])
+            numbers = stored[~missing] if count else stored
+            ends = np.array([numbers.min(), numbers.max()])
             self._widen(ends[0].item(), ends[1].item())
-            self.sketching.add_numbers(values[here], self._doubles, ends)
+            self.sketching.add_numbers(numbers, self._doubles, ends)
         if not self._holds(stored.dtype):
             self.sketching.keep(None)  # some may have been rounded
         self._sketch(values)

@@ -58,7 +58,8 @@ class Sketching(Generic[V]):
         if self.quantiles is not None:
             least, greatest = doubles(ends).tolist()
             population = Population(len(values), least, greatest)
-            self.quantiles.merge(QuantileSketch.of(doubles(sampled(values)), population))
+            sample = QuantileSketch.of_sample(doubles(sampled(values)), population)
+            self.quantiles.merge(sample)
 
     def add_ranked(self, values: NDArray[np.float64], counts: Counts) -> None:
         """Ascending values, each as often as its count says."""
@@ -97,7 +98,7 @@ class Sketching(Generic[V]):
         if self.frequencies is None:
             return
         for text, count in counted:
-            if len(text) <= LONGEST:
+            if len(text.encode()) <= LONGEST:
                 self.frequencies.add(text, count)
             else:  # nobody wants to see it; but no value is to seem less frequent than it is
                 self.frequency_error += count

@@ -69,7 +69,7 @@ class WholeNumbers(Learning):
         if sketching.needs_hashes:
             hashes = self._form.hashes(numbers)
             sketching.add_hashes(hashes)
-            if sketching.are_few:  # and far apart: then they are counted all the same
+            if sketching.are_few:  # though far apart: then counting tells all of them
                 self._learn_counted(*np.unique(numbers, return_counts=True))
                 return
             written = self._written(numbers)

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from floecat.capture.parquet.errors import MalformedParquetError
+from floecat.capture.parquet.pages import natural
 from floecat.capture.parquet.spans import FileSpans, Span
 from floecat.capture.parquet.thrift import RAW, Struct, Wanted, read_struct
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
 MAGIC: Final = b"PAR1"
 _TAIL: Final = 8
-_MAX_FOOTER: Final = 256 * 1024 * 1024
+_MAX_FOOTER: Final = 64 * 1024 * 1024
 _DATA_PAGES: Final = frozenset({0, 3})
 _DICTIONARY_ENCODINGS: Final = frozenset({2, 8})
 """PLAIN_DICTIONARY and RLE_DICTIONARY."""
@@ -48,6 +49,8 @@ class ChunkDetails(NamedTuple):
     max_exact: bool | None
     compressed_bytes: int
     uncompressed_bytes: int
+    value_count: int
+    """Of a list as many as are in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def parse_footer(content: bytes) -> Footer:
     """What the footer says. Raises `MalformedParquetError`."""
     metadata = read_struct(content, _WANTED)
     try:
-        _natural(metadata[1]), _natural(metadata[3])  # required, though nothing here needs them
+        natural(metadata[1]), natural(metadata[3])  # required, though nothing here needs them
         groups = list(_groups(metadata))
         ordered = bool(metadata.get(7))
         stated = [[_stated(chunk, ordered=ordered) for chunk in chunks] for chunks, _ in groups]
@@ -104,7 +107,7 @@ def _groups(metadata: Struct) -> Iterator[tuple[Sequence[Struct], int]]:
     for group in metadata.get(4, ()):
         chunks = group[1]
         widths.add(len(chunks))
-        yield chunks, _natural(group[3])
+        yield chunks, natural(group[3])
     if len(widths) > 1:
         raise MalformedParquetError("its row groups don't have the same columns")
 
@@ -126,12 +129,12 @@ def _stated(chunk: Struct, *, ordered: bool) -> LeafFooter:
         low, high = (statistics.get(2), statistics.get(1)) if old else (None, None)
     bounded = isinstance(low, bytes) and isinstance(high, bytes)
     return LeafFooter(
-        _natural(metadata[5]),
+        natural(metadata[5]),
         _count(statistics.get(3)),
         low if bounded else None,
         high if bounded else None,
         _count(statistics.get(4)),
-        _natural(metadata[7]),
+        natural(metadata[7]),
     )
 
 
@@ -145,8 +148,9 @@ def _details(chunk: Struct) -> ChunkDetails:
         only_dictionary=_only_dictionary(metadata.get(13, ())),
         max_exact=_flag(statistics.get(7)),
         min_exact=_flag(statistics.get(8)),
-        compressed_bytes=_natural(metadata[7]),
-        uncompressed_bytes=_natural(metadata[6]),
+        compressed_bytes=natural(metadata[7]),
+        uncompressed_bytes=natural(metadata[6]),
+        value_count=natural(metadata[5]),
     )
 
 
@@ -167,14 +171,11 @@ def _flag(value: object) -> bool | None:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
-
-
-def _natural(value: object) -> int:
-    found = _count(value)
-    if found is None:
-        raise MalformedParquetError(f"{value!r} is no count")
-    return found
+    """A count that may be missing, or be nonsense, which is as good."""
+    try:
+        return None if value is None else natural(value)
+    except MalformedParquetError:
+        return None
 
 
 def _only_dictionary(encodings: Sequence[Struct]) -> bool:

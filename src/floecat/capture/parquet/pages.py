@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.thrift import read_struct
+
+_MOST: Final = (1 << 63) - 1
+"""Files count in words of eight bytes with a sign; thrift has longer numbers."""
+_ORDERS: Final = frozenset({0, 1, 2})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ def parse_bounds(content: bytes) -> PageBounds:
             null_pages=[bool(flag) for flag in read[1]],
             minimums=[_binary(bound) for bound in read[2]],
             maximums=[_binary(bound) for bound in read[3]],
-            boundary_order=natural(read.get(4, 0)),
+            boundary_order=_order(read.get(4, 0)),
             null_counts=_naturals(read.get(5)),
             nan_counts=_naturals(read.get(8)),
         )
@@ -82,9 +87,15 @@ def _binary(value: object) -> bytes:
 
 def natural(value: object) -> int:
     """A count or a place. Raises `MalformedParquetError` if it is none."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
         raise MalformedParquetError(f"{value!r} is no count")
     return value
+
+
+def _order(value: object) -> int:
+    if value not in _ORDERS:
+        raise MalformedParquetError(f"{value!r} is no order of pages")
+    return natural(value)
 
 
 def _naturals(values: object) -> list[int] | None:

@@ -16,7 +16,9 @@ from floecat.capture.parquet.spans import FileSpans, Span, SpansFile
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
 _MAX_BATCH_ROWS: Final = 1 << 20
-_MIN_BATCH_ROWS: Final = 1 << 10
+_VALUE_BYTES: Final = 8
+"""What a value takes up at least, about, however few bytes the file has for it: in lists there may
+be many in a row, all alike."""
 _LARGE_CHUNK: Final = 64 * 1024 * 1024
 """Column chunks from this size on are read a buffer at a time, not whole; and of far files no more
 than this is held in memory."""
@@ -113,9 +115,9 @@ class ParquetSource:
         self._count(chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
         reader = self._reader([leaf] if as_dictionary else [], streamed=largest > _LARGE_CHUNK)
-        size = sum(chunk.uncompressed_bytes for chunk in chunks)
+        sizes = (max(c.uncompressed_bytes, _VALUE_BYTES * c.value_count) for c in chunks)
         rows = sum(self.statistics.row_counts[group] for group in row_groups)
-        batch_rows = _BATCH_BYTES * rows // max(size, 1)
+        batch_rows = _BATCH_BYTES * rows // max(sum(sizes), 1)
         for stretch in self._stretches(leaf, row_groups):
             with self._ahead([leaf], stretch):
                 if look is not None:
@@ -123,7 +125,7 @@ class ParquetSource:
                         look(group)
                 # By number: a name with a dot in it could be taken for a path.
                 for batch in reader.reader.iter_batches(
-                    max(_MIN_BATCH_ROWS, min(_MAX_BATCH_ROWS, batch_rows)),
+                    max(1, min(_MAX_BATCH_ROWS, batch_rows)),
                     row_groups=stretch,
                     column_indices=[leaf.number],
                     use_threads=False,

@@ -1,8 +1,9 @@
 """Thrift's compact protocol, as far as parquet uses it: structs as dictionaries by field number.
 
-Lengths and counts are checked against the bytes that are left, and depth is limited, so hostile
-input costs no more than its own size. Footers have hundreds of numbers and every file has one, so
-this is written for speed: positions are passed around, and what isn't wanted is skipped.
+Lengths and counts are checked against the bytes that are left, and depth is limited, so what
+hostile input costs is in proportion to its own size. Footers have hundreds of numbers and every
+file has one, so this is written for speed: positions are passed around, and what isn't wanted is
+skipped.
 """
 
 import struct
@@ -84,14 +85,11 @@ def _as_written(data: bytes, start: int, end: int, kind: int) -> bytes:
 
 
 def _value(data: bytes, at: int, kind: int, depth: int, wanted: Wanted | None) -> tuple[Any, int]:
+    """A value that is neither a whole number nor bytes."""
     if kind == _STRUCT:
         return _struct(data, at, depth + 1, wanted)
     if kind in {_LIST, _SET}:
         return _list(data, at, depth + 1, wanted)
-    if _I16 <= kind <= _I64:
-        return _zigzag(data, at)
-    if kind == _BINARY:
-        return _binary(data, at)
     if kind == _DOUBLE:
         return struct.unpack("<d", _bytes(data, at, 8))[0], at + 8
     if kind == _BYTE:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ai.floedb.floecat.execution.stored_pb2 import TaskResult
 from floecat.capture.runners import Watch
-from floecat.capture.spark.processes import keep_modules
+from floecat.capture.spark.processes import keep_modules, limit_memory
 from floecat.capture.spark.sessions import SparkSessions
 from floecat.capture.spark.shipping import require_packages
 from floecat.capture.tasks import CaptureTask, TaskContext, run_task
@@ -52,7 +52,8 @@ class SparkCaptureRunner:
     ) -> Iterator[TaskResult]:
         session = self.session
         tag = f"floecat-{uuid4().hex}"
-        waiting = self._waiters.submit(_collect, session, tag, context, tuple(tasks))
+        work = _task_function(context, tuple(tasks), self._sessions.options.task_memory)
+        waiting = self._waiters.submit(_collect, session, tag, work, len(tasks))
         try:
             while not self._is_done(waiting):
                 watch.progressed(self._done(context), len(tasks))
@@ -112,21 +113,21 @@ class SparkCaptureRunner:
         return len(self._blobs.list(f"{context.blob_prefix}/parts/", limit=1000))
 
 
-def _collect(
-    session: Any, tag: str, context: TaskContext, tasks: tuple[CaptureTask, ...]
-) -> list[bytes]:
+def _collect(session: Any, tag: str, work: "_Work", tasks: int) -> list[bytes]:
     """Run the job in this thread, under a tag that it can be cancelled by."""
     _tags(session)[0](tag)
-    frame = session.range(0, len(tasks), 1, len(tasks))
-    rows = frame.mapInArrow(_task_function(context, tasks), "result binary").collect()
+    frame = session.range(0, tasks, 1, tasks)
+    rows = frame.mapInArrow(work, "result binary").collect()
     return [bytes(row.result) for row in rows]
 
 
-def _task_function(
-    context: TaskContext, tasks: tuple[CaptureTask, ...]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+_Work = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def _task_function(context: TaskContext, tasks: tuple[CaptureTask, ...], memory: int) -> _Work:
     def capture(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         keep_modules()
+        limit_memory(memory)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 result = run_task(context, tasks[number]).SerializeToString()

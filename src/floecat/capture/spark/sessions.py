@@ -49,6 +49,8 @@ class SparkOptions:
     remote: str | None = None
     """The address of a Spark Connect server, `sc://…`; it wins over the master."""
     driver_memory: str = "2g"
+    task_memory: int = 2 * 1024**3
+    """Bytes that a task may take, besides what its process has when it begins."""
     conf: Mapping[str, str] = field(default_factory=dict)
 
     @property
