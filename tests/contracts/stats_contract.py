@@ -1,11 +1,16 @@
 """What every StatsStore promises. A store of another package runs this class as well."""
 
+from typing import Any
+
 import pytest
 
 from ai.floedb.floecat.catalog.stats_pb2 import (
     FileColumnStats,
     FileIdentity,
     FileTargetStats,
+    FrequentItem,
+    Ndv,
+    NdvApprox,
     ScalarStats,
     Sketch,
     StatsMetadata,
@@ -51,6 +56,16 @@ def file(path: str, *columns: int) -> TargetStatsRecord:
             columns=[FileColumnStats(column_id=number, scalar=SKETCHED) for number in columns],
         ),
     )
+
+
+def scalar(**told: Any) -> TargetStatsRecord:
+    return column(1, ScalarStats(**told))
+
+
+def file_of(rows: int) -> TargetStatsRecord:
+    record = file("a")
+    record.file.row_count = rows
+    return record
 
 
 def expression(key: bytes) -> TargetStatsRecord:
@@ -184,6 +199,33 @@ class StatsStoreContract:
     ) -> None:
         with pytest.raises(InvalidArgumentError):
             store.put(PLACE, [column(7), record])
+        assert store.count(PLACE) == 0, "nothing of it is kept"
+
+    @pytest.mark.parametrize(
+        ("record", "field"),
+        [
+            (scalar(null_count=-5), "records.scalar.null_count"),
+            (scalar(value_count=3, null_count=2, nan_count=2), "records.scalar.value_count"),
+            (scalar(average_width_bytes=float("nan")), "records.scalar.average_width_bytes"),
+            (scalar(ndv=Ndv(exact=-1)), "records.scalar.ndv.exact"),
+            (
+                scalar(ndv=Ndv(approx=NdvApprox(estimate=-0.5))),
+                "records.scalar.ndv.approx.estimate",
+            ),
+            (
+                scalar(frequent_items=[FrequentItem(value="a", count_upper_bound=-1)]),
+                "records.scalar.frequent_items.count_upper_bound",
+            ),
+            (table(-1), "records.table.row_count"),
+            (file_of(-1), "records.file.row_count"),
+        ],
+    )
+    def test_counts_that_cannot_be_are_refused(
+        self, store: StatsStore, record: TargetStatsRecord, field: str
+    ) -> None:
+        with pytest.raises(InvalidArgumentError) as refused:
+            store.put(PLACE, [column(7), record])
+        assert refused.value.field == field
         assert store.count(PLACE) == 0, "nothing of it is kept"
 
     def test_a_record_of_another_snapshot_is_refused(self, store: StatsStore) -> None:

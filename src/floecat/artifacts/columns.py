@@ -61,7 +61,7 @@ class ColumnRow:
     quantiles: bytes | None = None
     frequencies: bytes | None = None
     frequency_error: int = 0
-    """How much more often than the sketch knows any value may have been seen."""
+    """How much more often than the sketch knows a value that isn't long may have been seen."""
 
 
 def sketch_bytes(row: ColumnRow | None) -> int:
@@ -167,10 +167,18 @@ def _add_ndv(stats: ScalarStats, row: ColumnRow, *, sketches: bool) -> None:
     theta = ThetaSketch.from_bytes(row.theta)
     found = _ndv(row, theta)
     _add_seen(found, row)
-    sampled = SamplingNdvProvider(StaticOnceNdvProvider({0: ColumnNdv(found)})).find_ndv(0)
-    stats.ndv.CopyFrom(found if sampled is None else sampled.ndv)
+    sampled = SamplingNdvProvider(StaticOnceNdvProvider({0: ColumnNdv(found)}), _filled(row))
+    known = sampled.find_ndv(0)
+    stats.ndv.CopyFrom(found if known is None else known.ndv)
     parameters = {"lg_k": str(LG_K), "seed": str(SEED), "ndv": str(round(theta.estimate))}
     stats.sketches.append(_sketch(SR_NDV, THETA_TYPE, parameters, row.theta, sketches))
+
+
+def _filled(row: ColumnRow) -> dict[int, int]:
+    """How many values aren't NULL, by the number that the column has here."""
+    if row.value_count is None or row.null_count is None:
+        return {}
+    return {0: row.value_count - row.null_count}
 
 
 def _ndv(row: ColumnRow, theta: ThetaSketch) -> Ndv:

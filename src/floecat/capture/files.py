@@ -23,7 +23,7 @@ from floecat.capture.learning.opening import learning_of
 from floecat.capture.leaves import FileLeaf
 from floecat.capture.opening import opened_source
 from floecat.capture.pages import PageRows
-from floecat.capture.parquet.reading import ParquetSource
+from floecat.capture.parquet.reading import ParquetSource, ReadAs
 from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.emitter import StatsProtoEmitter
@@ -143,13 +143,13 @@ class _Capture:
         self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None, pages: PageRows | None
     ) -> ColumnRow:
         groups = self._groups if stated is None else self._sampled
-        for values in self._source.batches(
-            leaf,
-            groups,
-            as_dictionary=self._by_dictionary(learning, leaf, groups),
-            look=None if pages is None else pages.look,
-        ):
+        form = ReadAs(dictionary=self._by_dictionary(learning, leaf, groups))
+        look = None if pages is None else pages.look
+        for values in self._source.batches(leaf, groups, form=form, look=look):
             learning.add(values)
+        if (unit := learning.looks_again_at) is not None:
+            for values in self._source.batches(leaf, groups, form=ReadAs(unit=unit)):
+                learning.look_again(values)
         learnt = learning.row()
         if stated is None or len(groups) == len(self._groups):
             return learnt

@@ -1,14 +1,19 @@
 """What a record must be to be kept: its value is one of its target, and both are told whole."""
 
+from math import inf
 from typing import Final
 
-from ai.floedb.floecat.catalog.stats_pb2 import TargetStatsRecord
+from google.protobuf.message import Message
+
+from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats, TargetStatsRecord
 from ai.floedb.floecat.statistics.statistics_pb2 import StatsTarget
 from floecat.catalog.codec import MAX_RECORD_BYTES
 from floecat.errors import InvalidArgumentError, LimitExceededError
 from floecat.statistics.store import SnapshotPlace
 
 _VALUES: Final = {"table": "table", "column": "scalar", "expression": "scalar", "file": "file"}
+_COUNTED: Final = ("_count", "_bytes", "_seen", "_total", "_bound", "exact", "estimate")
+"""What the fields are called that hold numbers of things."""
 MAX_PATH_BYTES: Final = 4096
 MAX_ENGINE_KIND: Final = 64
 
@@ -62,6 +67,7 @@ def check_record(place: SnapshotPlace, record: TargetStatsRecord) -> None:
             field="records.file.identity.file_path",
         )
     check_place(place, record)
+    check_numbers(getattr(record, value), f"records.{value}")
     if record.ByteSize() > MAX_RECORD_BYTES:
         raise LimitExceededError(
             f"a record has at most {MAX_RECORD_BYTES} bytes: leave sketches out",
@@ -79,3 +85,25 @@ def check_place(place: SnapshotPlace, record: TargetStatsRecord) -> None:
             "every record of a stream is of the table and snapshot that the stream names",
             field="records.table_id" if other_table else "records.snapshot_id",
         )
+
+
+def check_numbers(value: Message, field: str) -> None:
+    """Refuse counts that nothing can have: below zero, no number at all, or parts above a whole."""
+    for told, held in value.ListFields():
+        name = f"{field}.{told.name}"
+        for one in held if told.is_repeated else (held,):
+            if isinstance(one, Message):
+                check_numbers(one, name)
+            elif _is_counted(told.name) and not 0 <= one < inf:
+                raise InvalidArgumentError(f"{name} is {one}: nothing is counted so", field=name)
+    if isinstance(value, ScalarStats) and value.HasField("value_count"):
+        without = value.null_count + value.nan_count
+        if without > value.value_count:
+            raise InvalidArgumentError(
+                f"{field} has {without} values that are NULL or NaN, of {value.value_count} in all",
+                field=f"{field}.value_count",
+            )
+
+
+def _is_counted(name: str) -> bool:
+    return name.endswith(_COUNTED)

@@ -40,6 +40,7 @@ class TableStatistics:
     """Statistics of tables, for callers who may see them."""
 
     def __init__(self, stores: CatalogStores, store: StatsStore) -> None:
+        self._stores = stores
         self._store = store
         self._places = SnapshotPlaces(stores)
         self.uploads: RecordUploads[TargetStatsRecord, PutTargetStatsResponse] = RecordUploads(
@@ -76,14 +77,24 @@ class TableStatistics:
         return response
 
     def _prepared(
-        self, place: SnapshotPlace, records: Iterable[TargetStatsRecord]
+        self, place: SnapshotPlace, told: Iterable[TargetStatsRecord]
     ) -> Callable[[], PreparedPut]:
+        records = map(self._dated, told)
         if isinstance(self._store, PreparesPuts):
             return self._store.prepared(place, records)
         # A store that lives elsewhere: what it has kept can be put again, should the answer get
         # lost on the way.
         meta = self._store.put(place, records)
         return lambda: PreparedPut(meta, ())
+
+    def _dated(self, record: TargetStatsRecord) -> TargetStatsRecord:
+        """A record that says when it was made: now, if it doesn't."""
+        if record.metadata.HasField("captured_at"):
+            return record
+        dated = TargetStatsRecord()
+        dated.CopyFrom(record)
+        dated.metadata.captured_at.CopyFrom(self._stores.now())
+        return dated
 
 
 class TableIndex:

@@ -1,6 +1,7 @@
 """What was captured, as the services show it: by target, page by page, with overlays above."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC
 from functools import partial
 from typing import Any
 
@@ -238,6 +239,17 @@ def test_what_clients_put_wins_over_what_was_captured(asking: Asking) -> None:
     place = SnapshotPlace(asking.world.account_id, asking.table_id.id, 1)
     assert repository.count(place, STK_FILE) == 11
     assert repository.count(place) == 14
+
+
+def test_what_clients_put_says_when_it_was_made(asking: Asking) -> None:
+    before = asking.world.stores.clock()
+    asking.put([TargetStatsRecord(target=TABLE, table=TableValueStats(row_count=7))])
+    made = asking.get(TABLE).metadata.captured_at.ToDatetime(UTC)
+    assert before <= made <= asking.world.stores.clock()
+    told = TargetStatsRecord(target=TABLE, table=TableValueStats(row_count=7))
+    told.metadata.captured_at.FromSeconds(1)
+    asking.put([told])
+    assert asking.get(TABLE).metadata.captured_at.seconds == 1
 
 
 def test_unknown_snapshots_are_accepted_and_read_by_their_id(asking: Asking) -> None:

@@ -316,6 +316,18 @@ def test_long_texts_are_cut_and_still_bound(
     assert all(len(item.value) <= 512 for item in stats.frequent_items)
 
 
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_long_value_hides_no_frequent_ones(dictionary: bool, tmp_path: Path) -> None:
+    values = ["a"] * 70 + ["b"] * 60 + ["x" * 600] * 400 + ["ß" * 300] * 300
+    file = written(tmp_path, pa.table({"c": values}), use_dictionary=dictionary)
+    stats = scalar_of(captured(file), 1)
+    found = [
+        (item.value, item.count_lower_bound, item.count_upper_bound)
+        for item in stats.frequent_items
+    ]
+    assert found == [("a", 70, 70), ("b", 60, 60)]
+
+
 def test_long_bytes_are_cut_and_still_bound(tmp_path: Path) -> None:
     values = [b"\xff" * 2000, b"\x00" * 2000, b"\xfe" + b"\xff" * 2000]
     file = written(tmp_path, pa.table({"c": pa.array(values, pa.binary())}))

@@ -117,10 +117,34 @@ def test_int96(tmp_path: Path) -> None:
     table = pa.table({"c": pa.array(moments, pa.timestamp("us"))})
     path = written(tmp_path, table, use_deprecated_int96_timestamps=True)
     stats = scalar_of(captured(path), 1)
-    # They may have had nanoseconds, which aren't read: the bounds are around them.
-    assert (stats.min, stats.max) == ("1888-01-01T00:00:00", "2001-02-03T04:05:06.789013")
-    assert (stats.min_tight, stats.max_tight) == (False, False)
+    assert (stats.min, stats.max) == ("1888-01-01T00:00:00", "2001-02-03T04:05:06.789012")
+    assert (stats.min_tight, stats.max_tight) == (True, True)
     assert (stats.null_count, stats.ndv.exact) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("moments", "bounds"),
+    [
+        ([1_500, 3_000], ("1970-01-01T00:00:00.000001", "1970-01-01T00:00:00.000004")),
+        ([None, -1], ("1969-12-31T23:59:59.999999", "1970-01-01T00:00:00")),
+    ],
+)
+def test_int96_with_nanoseconds_bounds_outwards(
+    moments: list[int | None], bounds: tuple[str, str], tmp_path: Path
+) -> None:
+    table = pa.table({"c": pa.array(moments, pa.timestamp("ns"))})
+    path = written(tmp_path, table, use_deprecated_int96_timestamps=True)
+    stats = scalar_of(captured(path), 1)
+    assert (stats.min, stats.max) == bounds
+    assert (stats.min_tight, stats.max_tight) == (False, False)
+
+
+def test_int96_beyond_what_nanoseconds_reach(tmp_path: Path) -> None:
+    table = pa.table({"c": pa.array([clock(1, 1, 1), clock(9999, 12, 31)], pa.timestamp("us"))})
+    path = written(tmp_path, table, use_deprecated_int96_timestamps=True)
+    stats = scalar_of(captured(path), 1)
+    assert (stats.min, stats.max) == ("0001-01-01T00:00:00", "9999-12-31T00:00:00.000001")
+    assert (stats.min_tight, stats.max_tight) == (False, False), "nobody can look for more digits"
 
 
 def test_nanoseconds_bound_outwards(tmp_path: Path) -> None:

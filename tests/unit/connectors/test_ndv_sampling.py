@@ -12,9 +12,10 @@ from floecat.connectors.spi.ndv import (
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats, ParquetNdvProvider
 
 
-def sampled(distinct: int, seen: int, total: int) -> Ndv:
+def sampled(distinct: int, seen: int, total: int, filled: int | None = None) -> Ndv:
     ndv = Ndv(exact=distinct, method=NM_EXACT, rows_seen=seen, rows_total=total)
-    found = SamplingNdvProvider(StaticOnceNdvProvider({1: ColumnNdv(ndv)})).find_ndv(1)
+    known = {} if filled is None else {1: filled}
+    found = SamplingNdvProvider(StaticOnceNdvProvider({1: ColumnNdv(ndv)}), known).find_ndv(1)
     assert found is not None
     return found.ndv
 
@@ -30,6 +31,21 @@ def test_equally_frequent_values_are_guessed_well(distinct: int, share: float) -
     assert found.method == NM_ESTIMATE
     assert found.approx.estimate == pytest.approx(distinct, rel=0.15)
     assert found.approx.lower_bound <= distinct <= found.approx.upper_bound
+
+
+@pytest.mark.parametrize("distinct", [300, 40_000])
+@pytest.mark.parametrize("nulls", [0.5, 0.9])
+def test_rows_without_a_value_show_none(distinct: int, nulls: float) -> None:
+    rows = 200_000
+    rng = np.random.default_rng(distinct)
+    filled = rng.random(rows) >= nulls
+    values = np.where(filled, rng.permutation(rows) % distinct, -1)
+    chosen = values[: int(rows * 0.3)]
+    many = int(filled.sum())
+    truth = len(np.unique(values[filled]))
+    found = sampled(len(np.unique(chosen[chosen >= 0])), len(chosen), rows, many)
+    assert found.approx.estimate == pytest.approx(truth, rel=0.15)
+    assert found.approx.lower_bound <= truth <= found.approx.upper_bound <= many
 
 
 def test_what_saw_everything_stays_exact() -> None:

@@ -42,6 +42,14 @@ class Learning(ABC):
     def _learn(self, array: pa.Array) -> None:
         """Take in values that aren't null; at least one."""
 
+    @property
+    def looks_again_at(self) -> str | None:
+        """The unit that the same values are wanted in once more; None mostly."""
+        return None
+
+    def look_again(self, array: pa.Array) -> None:  # noqa: B027 - most don't
+        """Take a batch of values that were taken before, in that unit."""
+
     def _settle(self) -> None:  # noqa: B027 - most put nothing off
         """Take in what was put off, before anybody asks."""
 

@@ -98,10 +98,8 @@ class Sketching(Generic[V]):
         if self.frequencies is None:
             return
         for text, count in counted:
-            if len(text.encode()) <= LONGEST:
+            if len(text.encode()) <= LONGEST:  # nobody wants to see longer ones
                 self.frequencies.add(text, count)
-            else:  # nobody wants to see it; but no value is to seem less frequent than it is
-                self.frequency_error += count
 
     def keep(self, values: Collection[V] | None) -> None:
         """Distinct values of a batch, as long as there are few in all; None when there are many."""

@@ -1,6 +1,6 @@
 """Whole numbers: counted where they lie close together, hashed one by one where they don't."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,8 @@ from floecat.sketches.hashing import Integers
 
 _CLOSE: Final = 4096
 """Numbers in a span of this many are counted however few they are."""
+_NANOSECONDS_REACH: Final = (1 << 63) // 1000
+"""Microseconds from 1970 that a word of nanoseconds can tell."""
 _SPREAD: Final = 1.25
 """How wide a span is counted, for each number in it; in a wider one hashing all is quicker."""
 
@@ -26,7 +28,9 @@ class WholeNumbers(Learning):
     def __init__(self, column: WantedColumn, form: NumberForm, *, is_cut: bool = False) -> None:
         super().__init__(column, has_ranks=form.has_ranks)
         self._form = form
-        self._is_cut = is_cut
+        self._may_be_cut = is_cut
+        self._nanoseconds: bool | None = None
+        """Whether there are any, where they may have been cut off; None: nobody looked."""
         self._low: int | None = None
         self._high: int | None = None
 
@@ -50,6 +54,28 @@ class WholeNumbers(Learning):
         else:
             self._widen(low, high)
             self._learn_all(numbers, low, high)
+
+    @property
+    @override
+    def looks_again_at(self) -> str | None:
+        if not self._may_be_cut or self._low is None or self._high is None:
+            return None
+        near = self._low > -_NANOSECONDS_REACH and self._high < _NANOSECONDS_REACH
+        return "ns" if near else None  # further away they would be other times
+
+    @override
+    def look_again(self, array: pa.Array) -> None:
+        nanos = array.drop_null().view(pa.int64()).to_numpy()
+        self._nanoseconds = self._nanoseconds or bool((nanos % 1000).any())
+
+    @property
+    def _is_cut(self) -> bool:
+        return self._may_be_cut and self._nanoseconds is not False
+
+    @property
+    @override
+    def small(self) -> Collection[str] | None:
+        return None if self._is_cut else super().small
 
     def _learn_counted(self, numbers: Integers, counts: Counts) -> None:
         """Distinct numbers, ascending, and how often each is there."""
@@ -102,7 +128,7 @@ class WholeNumbers(Learning):
         self._keep(numbers)
 
     def _keep(self, numbers: list[int] | None) -> None:
-        few = numbers is not None and len(numbers) <= SMALL and not self._is_cut
+        few = numbers is not None and len(numbers) <= SMALL
         self.sketching.keep([self._form.value(n) for n in numbers] if numbers and few else None)
 
     def _widen(self, low: int, high: int) -> None:

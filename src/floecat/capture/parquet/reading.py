@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -24,6 +25,19 @@ _LARGE_CHUNK: Final = 64 * 1024 * 1024
 than this is held in memory."""
 _BUFFER: Final = 4 * 1024 * 1024
 _LARGE_INDEX: Final = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """What values are read as."""
+
+    dictionary: bool = False
+    """As dictionaries, which has to be what all pages are."""
+    unit: str = "us"
+    """Of INT96, which has nanoseconds, and days that are too far away for them."""
+
+
+_PLAINLY: Final = ReadAs()
 
 
 class ParquetSource:
@@ -66,7 +80,7 @@ class ParquetSource:
             metadata=pq.read_metadata(pa.BufferReader(framed(self._content))),
             memory_map=False,
             pre_buffer=False,  # what is read early is up to us
-            coerce_int96_timestamp_unit="us",
+            coerce_int96_timestamp_unit=_PLAINLY.unit,
         )
 
     def expect_values(self, leaves: Collection[FileLeaf], row_groups: Sequence[int]) -> None:
@@ -101,10 +115,10 @@ class ParquetSource:
         leaf: FileLeaf,
         row_groups: Sequence[int],
         *,
-        as_dictionary: bool = False,
+        form: "ReadAs" = _PLAINLY,
         look: Callable[[int], None] | None = None,
     ) -> Iterator[pa.Array]:
-        """A leaf's values in some row groups; as dictionaries if that is what all its pages are.
+        """A leaf's values in some row groups.
 
         `look` is called with each row group while its chunk is at hand, which of a large far file
         it isn't for long.
@@ -114,7 +128,9 @@ class ParquetSource:
         chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
         self._count(chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
-        reader = self._reader([leaf] if as_dictionary else [], streamed=largest > _LARGE_CHUNK)
+        reader = self._reader(
+            [leaf] if form.dictionary else [], form.unit, streamed=largest > _LARGE_CHUNK
+        )
         sizes = (max(c.uncompressed_bytes, _VALUE_BYTES * c.value_count) for c in chunks)
         rows = sum(self.statistics.row_counts[group] for group in row_groups)
         batch_rows = _BATCH_BYTES * rows // max(sum(sizes), 1)
@@ -167,7 +183,7 @@ class ParquetSource:
             return
         self._count(chunks)
         largest = max(chunk.compressed_bytes for chunk in chunks)
-        reader = self._reader(as_dictionary, streamed=largest > _LARGE_CHUNK)
+        reader = self._reader(as_dictionary, _PLAINLY.unit, streamed=largest > _LARGE_CHUNK)
         numbers = sorted(leaf.number for leaf in leaves)
         everything = list(range(len(groups)))
         with self._ahead(leaves, everything):
@@ -176,8 +192,10 @@ class ParquetSource:
             ):
                 yield [batch.column(numbers.index(leaf.number)) for leaf in leaves]
 
-    def _reader(self, as_dictionary: Sequence[FileLeaf], *, streamed: bool) -> pq.ParquetFile:
-        if not as_dictionary and not streamed:
+    def _reader(
+        self, as_dictionary: Sequence[FileLeaf], unit: str, *, streamed: bool
+    ) -> pq.ParquetFile:
+        if not as_dictionary and not streamed and unit == _PLAINLY.unit:
             return self._plain
         return pq.ParquetFile(
             self._file,
@@ -186,5 +204,5 @@ class ParquetSource:
             buffer_size=_BUFFER if streamed else 0,
             pre_buffer=False,
             read_dictionary=[self.schema.stored[leaf.number].path for leaf in as_dictionary],
-            coerce_int96_timestamp_unit="us",
+            coerce_int96_timestamp_unit=unit,
         )

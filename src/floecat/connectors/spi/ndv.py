@@ -62,11 +62,13 @@ class SamplingNdvProvider:
 
     If every value is equally frequent, of D values in N rows a share q of the rows shows
     D·(1 - (1 - q)^(N/D)). What was shown is known, so D is what is looked for; it is at least what
-    was seen, and at most that and every row that wasn't.
+    was seen, and at most that and every row that wasn't. Rows without a value show none: `filled`
+    says, by column, how many rows have one, and the sample is taken to have its share of them.
     """
 
-    def __init__(self, inner: NdvProvider) -> None:
+    def __init__(self, inner: NdvProvider, filled: Mapping[int, int] | None = None) -> None:
         self._inner = inner
+        self._filled = filled or {}
 
     def find_ndv(self, column_id: int) -> ColumnNdv | None:
         found = self._inner.find_ndv(column_id)
@@ -74,11 +76,12 @@ class SamplingNdvProvider:
             return found
         seen, total = found.ndv.rows_seen, found.ndv.rows_total
         low, shown, high = _seen_values(found.ndv)
+        filled = min(self._filled.get(column_id, total), total)
         scaled = stats_pb2.Ndv(
             approx=NdvApprox(
-                estimate=extrapolated(shown, seen, total),
+                estimate=max(low, extrapolated(shown, seen / total * filled, filled)),
                 lower_bound=low,
-                upper_bound=min(high + (total - seen), float(total)),
+                upper_bound=max(high, min(high + (total - seen), float(filled))),
             ),
             method=stats_pb2.NM_ESTIMATE,
             rows_seen=seen,
@@ -87,7 +90,7 @@ class SamplingNdvProvider:
         return ColumnNdv(scaled, found.sketch)
 
 
-def extrapolated(shown: float, seen: int, total: int) -> float:
+def extrapolated(shown: float, seen: float, total: int) -> float:
     """How many values all rows have, if some of them have shown so many."""
     if shown >= seen:
         return float(total)  # all different so far
