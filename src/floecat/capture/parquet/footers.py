@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.pages import natural
 from floecat.capture.parquet.spans import FileSpans, Span
-from floecat.capture.parquet.thrift import RAW, Struct, Wanted, read_struct
+from floecat.capture.parquet.thrift import RAW, Struct, Wanted, read_struct, read_structs
 from floecat.connectors.spi.parquet import LeafFooter, ParquetFooterStats
 
 MAGIC: Final = b"PAR1"
@@ -22,7 +22,7 @@ _DICTIONARY_ENCODINGS: Final = frozenset({2, 8})
 """PLAIN_DICTIONARY and RLE_DICTIONARY."""
 _SIGNED: Final = frozenset({0, 1, 2, 4, 5})
 """BOOLEAN, INT32, INT64, FLOAT and DOUBLE: their oldest statistics were right."""
-_METADATA: Final[Wanted] = dict.fromkeys((1, 5, 6, 7, 9, 11, 12, 13))
+_METADATA: Final[Wanted] = {**dict.fromkeys((1, 5, 6, 7, 9, 11, 12)), 13: RAW}
 _CHUNK: Final[Wanted] = {3: _METADATA, 4: None, 5: None, 6: None, 7: None}
 _WANTED: Final[Wanted] = {
     1: None,
@@ -42,8 +42,8 @@ class ChunkDetails(NamedTuple):
     """Where the chunk is."""
     column_index: Span | None
     offset_index: Span | None
-    only_dictionary: bool
-    """Every data page refers to the dictionary, so the dictionary has every value there is."""
+    encodings: bytes | None
+    """How pages of each sort are encoded, as it is written: only who reads data wants to know."""
     min_exact: bool | None
     """None: the writer doesn't say."""
     max_exact: bool | None
@@ -51,6 +51,11 @@ class ChunkDetails(NamedTuple):
     uncompressed_bytes: int
     value_count: int
     """Of a list as many as are in it."""
+
+    @property
+    def only_dictionary(self) -> bool:
+        """Every data page refers to the dictionary, so the dictionary has every value there is."""
+        return self.encodings is not None and _only_dictionary(read_structs(self.encodings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ def _details(chunk: Struct) -> ChunkDetails:
         pages=_span(min(_places(metadata), default=None), metadata[7]),
         column_index=_span(chunk.get(6), chunk.get(7)),
         offset_index=_span(chunk.get(4), chunk.get(5)),
-        only_dictionary=_only_dictionary(metadata.get(13, ())),
+        encodings=metadata.get(13),
         max_exact=_flag(statistics.get(7)),
         min_exact=_flag(statistics.get(8)),
         compressed_bytes=natural(metadata[7]),

@@ -46,6 +46,14 @@ def read_struct_at(data: bytes, at: int, wanted: Wanted | None = None) -> tuple[
         raise MalformedParquetError("it ends too early") from None
 
 
+def read_structs(data: bytes) -> list[Struct]:
+    """The structures of a list that was kept as it was written."""
+    try:
+        return _list(data, 0, 0, None)[0]
+    except IndexError:
+        raise MalformedParquetError("it ends too early") from None
+
+
 def _struct(data: bytes, at: int, depth: int, wanted: Wanted | None) -> tuple[Struct, int]:
     if depth > _MAX_DEPTH:
         raise MalformedParquetError("structures are nested too deep")
