@@ -28,11 +28,10 @@ from ai.floedb.floecat.execution.stored_pb2 import ColumnCoverage
 from floecat.connectors.spi.ndv import ColumnNdv, SamplingNdvProvider, StaticOnceNdvProvider
 from floecat.sketches.frequencies import LG_SIZE, FrequencySketch
 from floecat.sketches.murmur import SEED
-from floecat.sketches.quantiles import K, QuantileSketch
+from floecat.sketches.quantiles import QUANTILES_TYPE, K, QuantileSketch
 from floecat.sketches.theta import LG_K, ThetaSketch
 
 THETA_TYPE: Final = "apache-datasketches-theta-v1"
-QUANTILES_TYPE: Final = "apache-datasketches-kll-double-v1"
 FREQUENCIES_TYPE: Final = "apache-datasketches-frequent-strings-v1"
 RANKS: Final = tuple(step / 20 for step in range(21))
 _TOP: Final = 10

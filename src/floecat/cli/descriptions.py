@@ -8,6 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from ai.floedb.floecat.catalog.table_pb2 import Table, UpstreamRef, UpstreamState
 from ai.floedb.floecat.common.common_pb2 import MutationMeta, ResourceId
+from floecat.characters import made_visible
 from floecat.cli.times import ago, full
 from floecat.clock import utc_now
 
@@ -48,6 +49,14 @@ def enum_word(name: str) -> str:
     """An enum value as people say it: `TF_ICEBERG` is iceberg; unspecified is nothing."""
     word = name.partition("_")[2].lower().replace("_", " ")
     return "" if word == "unspecified" else word
+
+
+def failure_text(message: str, about: str) -> str:
+    """Why something failed, on one line, without the name that is said beside it anyway.
+
+    Upstreams and files write into such messages what they like: fields would keep their lines.
+    """
+    return made_visible(message.removeprefix(f"{about}: "))
 
 
 def column_lines(schema_json: str) -> list[str]:

@@ -12,7 +12,7 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 from floecat.characters import made_visible
-from floecat.cli.columns import column_widths
+from floecat.cli.columns import GAP, column_widths, how_many_fit, longest_number
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 _PIPED_WIDTH: Final = 10_000
 """Piped output is never folded, so that grep and cut see whole rows."""
-
-
-_GAP: Final = 2
-"""Between two columns."""
 
 
 def print_json(value: object) -> None:
@@ -105,16 +101,15 @@ def visible_text(text: str, style: str = "", *, keeping: str = "") -> "Text":
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table. On a narrow terminal its cells are folded, those of the first column last."""
-    from rich.cells import cell_len  # noqa: PLC0415 - as above
     from rich.table import Table  # noqa: PLC0415 - as above
 
     console = _console()
     shown = [[visible_text(cell) for cell in row] for row in rows]
     texts = [[cell.plain for cell in row] for row in shown]
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     titles = [visible_text(column).plain for column in columns]
-    needed = [max(map(cell_len, column)) for column in zip(titles, *texts, strict=True)]
-    widths = column_widths(needed, console.width - _GAP * len(columns))
+    needed, unbroken = _measured(list(zip(titles, *texts, strict=True)))
+    widths = column_widths(needed, console.width - GAP * len(columns), unbroken)
     for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         table.add_column(
             visible_text(column),
@@ -125,6 +120,22 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in shown:
         table.add_row(*row)
     draw(table)
+
+
+def columns_that_fit(columns: Mapping[str, Sequence[str]], foldable: int) -> list[str]:
+    """The titles of the leading columns that a table has room for; some may be folded for it."""
+    texts = [[made_visible(text) for text in (title, *cells)] for title, cells in columns.items()]
+    needed, unbroken = _measured(texts)
+    count = how_many_fit(needed, unbroken, terminal_width(), foldable)
+    return list(columns)[:count]
+
+
+def _measured(columns: Sequence[Sequence[str]]) -> tuple[list[int], list[int]]:
+    """How wide columns are, each with its title first, and the longest numbers in them."""
+    from rich.cells import cell_len  # noqa: PLC0415 - as above
+
+    needed = [max(map(cell_len, column)) for column in columns]
+    return needed, [longest_number(column[1:]) for column in columns]
 
 
 def print_items(

@@ -6,6 +6,7 @@ from typing import Final
 from ai.floedb.floecat.catalog.stats_pb2 import ScalarStats
 from floecat.types.errors import InvalidTypeError
 from floecat.types.kinds import Kind
+from floecat.types.logical import LogicalType
 from floecat.types.messages import from_message
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -17,14 +18,15 @@ _WHOLE: Final = float(1 << 53)
 def quantile_text(stats: ScalarStats, value: float) -> str:
     """A quantile of a column, written as its values are where that is possible."""
     try:
-        return _of_kind(from_message(stats.logical_type).kind, value)
+        return _of_type(from_message(stats.logical_type), value)
     except (InvalidTypeError, ValueError, OverflowError):
         # Anybody may have put these statistics: a day that no calendar has is shown as its number.
         return f"{value:g}"
 
 
-def _of_kind(kind: Kind, value: float) -> str:
-    match kind:
+def _of_type(logical: LogicalType, value: float) -> str:
+    scale = logical.scale or 0
+    match logical.kind:
         case Kind.DATE:
             return (_EPOCH + timedelta(days=round(value))).date().isoformat()
         case Kind.TIME if 0 <= value < _DAY_MICROS:
@@ -35,6 +37,8 @@ def _of_kind(kind: Kind, value: float) -> str:
             return _moment(value).replace(tzinfo=None).isoformat() + "Z"
         case Kind.INT if abs(value) < _WHOLE:
             return f"{value:,.0f}"
+        case Kind.DECIMAL if scale and abs(value) * 10.0**scale < _WHOLE:
+            return f"{value:.{scale}f}"
         case _:
             return f"{value:g}"
 

@@ -13,7 +13,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileJobState,
     ReconcileJobTarget,
 )
-from floecat.cli.descriptions import in_full
+from floecat.cli.descriptions import failure_text, in_full
 from floecat.client.names import format_name
 from floecat.clock import utc_now
 
@@ -114,7 +114,7 @@ def _failure_line(failure: JobFailure) -> str:
     """What failed and why; many messages begin with the name that is said here anyway."""
     name = target_text(failure.target)
     part = f"{_KINDS.get(failure.kind, 'part')} {name}".strip()
-    return f"{part}: {failure.message.removeprefix(f'{name}: ')}"
+    return f"{part}: {failure_text(failure.message, name)}"
 
 
 def job_fields(job: ReconcileJob) -> dict[str, str | list[str]]:

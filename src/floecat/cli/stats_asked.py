@@ -1,76 +1,92 @@
 """What `floecat stats` asks of a service, and which columns somebody means by a name."""
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
 
+from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord, ListIndexArtifactsRequest
 from ai.floedb.floecat.catalog.stats_pb2 import (
     GetTargetStatsRequest,
     ListTargetStatsRequest,
     TargetStatsRecord,
 )
-from ai.floedb.floecat.catalog.table_pb2 import Table
+from ai.floedb.floecat.catalog.table_pb2 import GetTableRequest, Table
 from ai.floedb.floecat.common.common_pb2 import PageRequest, PageResponse, ResourceId, SnapshotRef
 from ai.floedb.floecat.statistics.statistics_pb2 import (
+    STK_COLUMN,
+    STK_FILE,
     StatsTarget,
-    StatsTargetKind,
     TableStatsTarget,
 )
 from floecat.cli.connection import Connection
 from floecat.cli.pages import Fetched, fetch_all
 from floecat.errors import NotFoundError
 
-HOW_TO_CAPTURE: Final = (
-    "capture it with 'floecat connector trigger CONNECTOR --mode metadata-and-capture --wait'"
-)
 
+@dataclass(frozen=True, slots=True)
+class AskedTable:
+    """A table that somebody asks about, at one of its snapshots."""
 
-class TargetListing:
-    """Records of one kind of target."""
+    connection: Connection
+    name: str
+    """As it was called on the command line."""
+    table_id: ResourceId
+    ref: SnapshotRef
 
-    def __init__(
-        self,
-        connection: Connection,
-        table_id: ResourceId,
-        ref: SnapshotRef,
-        kind: "StatsTargetKind.ValueType",
-        column_ids: Sequence[int] = (),
-    ) -> None:
-        self._clients = connection.clients
-        self._request = ListTargetStatsRequest(
-            table_id=table_id, snapshot=ref, target_kinds=[kind], column_ids=column_ids
-        )
+    def find_record(self) -> TargetStatsRecord | None:
+        """What is known of the table as a whole; None if that is nothing."""
+        target = StatsTarget(table=TableStatsTarget())
+        request = GetTargetStatsRequest(table_id=self.table_id, snapshot=self.ref, target=target)
+        try:
+            return self.connection.clients.statistics.GetTargetStats(request).record
+        except NotFoundError as error:
+            if error.reason != "STATISTICS_NOT_FOUND":
+                raise
+            return None
 
-    def fetch(self, limit: int | None) -> Fetched[TargetStatsRecord]:
-        """All of them, or the first `limit`."""
+    def declared(self) -> Table:
+        """The table itself."""
+        request = GetTableRequest(table_id=self.table_id)
+        return self.connection.clients.tables.GetTable(request).table
 
-        def page(request: PageRequest) -> tuple[list[TargetStatsRecord], PageResponse]:
-            asked = ListTargetStatsRequest()
-            asked.CopyFrom(self._request)
-            asked.page.CopyFrom(request)
-            response = self._clients.statistics.ListTargetStats(asked)
+    def columns(self, limit: int | None, *, sketches: bool = False) -> Fetched[TargetStatsRecord]:
+        """What is known of its columns, with the bytes of sketches if they are wanted."""
+        request = ListTargetStatsRequest(target_kinds=[STK_COLUMN], include_sketches=sketches)
+        return self._listed(request, limit)
+
+    def files(self, limit: int | None, column_ids: Sequence[int]) -> Fetched[TargetStatsRecord]:
+        """What is known of its files, and of these columns in them; no ids mean every column."""
+        request = ListTargetStatsRequest(target_kinds=[STK_FILE], column_ids=column_ids)
+        return self._listed(request, limit)
+
+    def indexes(self, limit: int | None) -> Fetched[IndexArtifactRecord]:
+        """The page indexes of its files."""
+
+        def page(request: PageRequest) -> tuple[list[IndexArtifactRecord], PageResponse]:
+            response = self.connection.clients.indexes.ListIndexArtifacts(
+                ListIndexArtifactsRequest(table_id=self.table_id, snapshot=self.ref, page=request)
+            )
+            return list(response.records), response.page
+
+        return fetch_all(page, limit)
+
+    def _listed(
+        self, request: ListTargetStatsRequest, limit: int | None
+    ) -> Fetched[TargetStatsRecord]:
+        request.table_id.CopyFrom(self.table_id)
+        request.snapshot.CopyFrom(self.ref)
+
+        def page(asked: PageRequest) -> tuple[list[TargetStatsRecord], PageResponse]:
+            request.page.CopyFrom(asked)
+            response = self.connection.clients.statistics.ListTargetStats(request)
             return list(response.records), response.page
 
         return fetch_all(page, limit)
 
 
-def table_record(
-    connection: Connection, table: str, table_id: ResourceId, ref: SnapshotRef
-) -> TargetStatsRecord:
-    """What is known of a table as a whole; NotFoundError with what to do if that is nothing."""
-    target = StatsTarget(table=TableStatsTarget())
-    request = GetTargetStatsRequest(table_id=table_id, snapshot=ref, target=target)
-    try:
-        return connection.clients.statistics.GetTargetStats(request).record
-    except NotFoundError as error:
-        if error.reason != "STATISTICS_NOT_FOUND":
-            raise
-        raise NotFoundError(f"nothing was captured of {table} yet: {HOW_TO_CAPTURE}") from error
-
-
 def chosen_columns(
     records: Sequence[TargetStatsRecord], names: Sequence[str], table: str
 ) -> list[TargetStatsRecord]:
-    """The columns that are named, in the order of the names."""
+    """The columns that are named, in the order of the names, each once."""
     by_name = {record.scalar.display_name: record for record in records}
     by_id = {f"#{record.target.column.column_id}": record for record in records}
     missing = [name for name in names if name not in by_name and name not in by_id]
@@ -79,7 +95,8 @@ def chosen_columns(
         raise NotFoundError(
             f"nothing is known of the column {missing[0]} of {table}; known are {known}"
         )
-    return [by_id.get(name) or by_name[name] for name in names]
+    chosen = [by_id.get(name) or by_name[name] for name in names]
+    return list({record.target.column.column_id: record for record in chosen}.values())
 
 
 def named_columns(

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ai.floedb.floecat.catalog.stats_pb2 import FileTargetStats, ScalarStats, TargetStatsRecord
+from ai.floedb.floecat.catalog.stats_pb2 import FileTargetStats, TargetStatsRecord
 from floecat.cli import stats_texts
 from floecat.cli.descriptions import pair_lines
-from floecat.cli.output import note, print_table
+from floecat.cli.output import columns_that_fit, note, print_table
 from floecat.cli.pages import Fetched
 from floecat.cli.quantile_texts import quantile_text
+from floecat.cli.stats_drawn import sparkline
 
-_WITH_SHAPE: Final = 110
-_WITH_TOP: Final = 140
-"""How wide a terminal is that has room for these columns."""
+_EXTRAS: Final = frozenset({"DISTRIBUTION", "MOST FREQUENT"})
+"""They are left out rather than have the others folded for them."""
 
 
 def table_fields(record: TargetStatsRecord) -> dict[str, str | list[str]]:
@@ -44,7 +44,6 @@ def column_fields(record: TargetStatsRecord) -> dict[str, str | list[str]]:
         for rank, value in zip(stats.quantiles.ranks, stats.quantiles.values, strict=False)
         if round(rank * 20) in _RANKS
     ]
-    counted = _counted(stats)
     return {
         "column": stats.display_name,
         "id": str(record.target.column.column_id),
@@ -55,9 +54,9 @@ def column_fields(record: TargetStatsRecord) -> dict[str, str | list[str]]:
         "distinct": stats_texts.ndv_text(stats.ndv, short=False),
         "found by": stats_texts.ndv_method(stats.ndv),
         "range": stats_texts.range_text(stats, None),
-        "distribution": stats_texts.sparkline(stats.quantiles, width=40),
+        "distribution": sparkline(stats, _BARS),
         "quantiles": ", ".join(quantiles),
-        "most frequent": stats_texts.top_lines(stats.frequent_items, counted),
+        "most frequent": stats_texts.top_lines(stats),
         "average width": (
             f"{stats.average_width_bytes:.1f} B" if stats.HasField("average_width_bytes") else ""
         ),
@@ -66,11 +65,13 @@ def column_fields(record: TargetStatsRecord) -> dict[str, str | list[str]]:
     }
 
 
+_BARS: Final = 24
+"""With more of them each would hold so few points of a sketch that chance is drawn."""
 _RANKS: Final = frozenset({0, 1, 5, 10, 15, 19, 20})
 """Twentieths: the ends, the quarters, and five percent from each end."""
 
 
-def print_columns(found: Fetched[TargetStatsRecord], width: int) -> None:
+def print_columns(found: Fetched[TargetStatsRecord]) -> None:
     """As much of each column as the terminal has room for."""
     cells: dict[str, Callable[[TargetStatsRecord], str]] = {
         "COLUMN": lambda r: r.scalar.display_name or f"#{r.target.column.column_id}",
@@ -78,19 +79,27 @@ def print_columns(found: Fetched[TargetStatsRecord], width: int) -> None:
         "DISTINCT": lambda r: stats_texts.ndv_text(r.scalar.ndv),
         "NULLS": lambda r: stats_texts.null_text(r.scalar),
         "MIN … MAX": lambda r: stats_texts.range_text(r.scalar),
+        "DISTRIBUTION": lambda r: sparkline(r.scalar),
+        "MOST FREQUENT": lambda r: stats_texts.top_text(r.scalar),
     }
-    if width >= _WITH_SHAPE:
-        cells["DISTRIBUTION"] = lambda r: stats_texts.sparkline(r.scalar.quantiles)
-    if width >= _WITH_TOP:
-        cells["MOST FREQUENT"] = lambda r: stats_texts.top_text(
-            r.scalar.frequent_items, _counted(r.scalar)
-        )
-    shown = filled(cells, found.items)
-    print_table(list(shown), [[cell(r) for cell in shown.values()] for r in found.items])
+    texts = {title: [cell(record) for record in found.items] for title, cell in cells.items()}
+    filled_in = {title: column for title, column in texts.items() if any(column)}
+    shown = columns_that_fit(filled_in, foldable=len(filled_in.keys() - _EXTRAS))
+    rows = zip(*(filled_in[title] for title in shown), strict=True)
+    print_table(shown, [list(row) for row in rows])
+    _say_what_is_left_out(list(filled_in)[len(shown) :])
     if found.more:
         note(f"… and more: --limit showed the first {len(found.items)}")
     first = found.items[0]
     note(f"captured {stats_texts.freshness(first.metadata, first.snapshot_id)}")
+
+
+def _say_what_is_left_out(titles: Sequence[str]) -> None:
+    if titles:
+        note(
+            f"no room for {', '.join(titles)}: a wider terminal shows more, and --column NAME "
+            "all of one column"
+        )
 
 
 def filled(
@@ -99,10 +108,6 @@ def filled(
     """Without columns that nothing would be in."""
     kept = next(iter(cells))
     return {name: cell for name, cell in cells.items() if name == kept or any(map(cell, records))}
-
-
-def _counted(stats: ScalarStats) -> int:
-    return stats.value_count if stats.HasField("value_count") else 0
 
 
 def optional_count(value: Any, name: str) -> str:

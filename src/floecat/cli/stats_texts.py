@@ -1,7 +1,6 @@
-"""Statistics as people read them: numbers, shares, bounds, and the shape of a distribution."""
+"""Statistics as people read them: numbers, shares and bounds."""
 
-from collections.abc import Sequence
-from itertools import pairwise
+import re
 from typing import Final
 
 from ai.floedb.floecat.catalog.stats_pb2 import (
@@ -9,19 +8,18 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     FrequentItem,
     Ndv,
     NdvMethod,
-    Quantiles,
     ScalarStats,
     StatsCoverage,
     StatsMetadata,
     TableValueStats,
 )
-from floecat.cli.descriptions import enum_word, in_full
+from floecat.cli.descriptions import enum_word, failure_text, in_full
 from floecat.types.errors import InvalidTypeError
 from floecat.types.messages import from_message
 
-_BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _FILLED, _EMPTY = "█", "░"
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_DECIMAL: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _REPLACED: Final = "\ufffd"
 _STEP: Final = 1024
 _THOUSAND: Final = 1000
@@ -142,10 +140,26 @@ def range_text(stats: ScalarStats, longest: int | None = _LONG) -> str:
 def _bound(stats: ScalarStats, name: str, longest: int | None) -> str:
     if not stats.HasField(name):  # type: ignore[arg-type]  # min or max
         return ""
-    text: str = getattr(stats, name)
+    text = value_text(stats, getattr(stats, name))
     tight: bool = getattr(stats, f"{name}_tight")
     mark = "" if tight else ("≥" if name == "min" else "≤")
     return mark + quoted(text, longest)
+
+
+def value_text(stats: ScalarStats, text: str) -> str:
+    """A value of a column: one of DECIMAL(p,s) has s digits after the point."""
+    scale = _scale(stats)
+    if not scale or not _DECIMAL.fullmatch(text):
+        return text
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction:0<{scale}}"
+
+
+def _scale(stats: ScalarStats) -> int | None:
+    try:
+        return from_message(stats.logical_type).scale
+    except InvalidTypeError:
+        return None
 
 
 def quoted(text: str, longest: int | None = _LONG) -> str:
@@ -157,54 +171,23 @@ def quoted(text: str, longest: int | None = _LONG) -> str:
     return f"“{cut}”" if not text.strip() or text != text.strip() else cut
 
 
-def sparkline(quantiles: Quantiles, width: int = 12) -> str:
-    """How values are distributed between the least and the greatest: more is higher."""
-    values, ranks = list(quantiles.values), list(quantiles.ranks)
-    if len(values) < 2 or len(values) != len(ranks) or not values[-1] > values[0]:
-        return ""
-    weights = _weights(values, ranks, width)
-    most = max(weights)
-    if not most > 0:
-        return ""
-    return "".join(_BLOCKS[round(weight / most * (len(_BLOCKS) - 1))] for weight in weights)
-
-
-def _weights(values: Sequence[float], ranks: Sequence[float], width: int) -> list[float]:
-    """The share of values in each of so many parts of equal length."""
-    low, span = values[0], values[-1] - values[0]
-    weights = [0.0] * width
-    for (first, second), (from_, to) in zip(pairwise(values), pairwise(ranks), strict=True):
-        share = to - from_
-        if second <= first:  # many rows have this very value
-            weights[_place(first, low, span, width)] += share
-            continue
-        start, end = (first - low) / span * width, (second - low) / span * width
-        for place in range(int(start), min(width, int(end) + 1)):
-            overlap = min(end, place + 1) - max(start, place)
-            weights[place] += share * max(0.0, overlap) / (end - start)
-    return weights
-
-
-def _place(value: float, low: float, span: float, width: int) -> int:
-    return min(width - 1, max(0, int((value - low) / span * width)))
-
-
-def top_text(items: Sequence[FrequentItem], total: int, shown: int = 3) -> str:
+def top_text(stats: ScalarStats, shown: int = 3) -> str:
     """The most frequent values, each with its share."""
-    return ", ".join(_top(item, total, _LONG) for item in items[:shown])
+    return ", ".join(_top(stats, item, _LONG) for item in stats.frequent_items[:shown])
 
 
-def top_lines(items: Sequence[FrequentItem], total: int) -> list[str]:
+def top_lines(stats: ScalarStats) -> list[str]:
     """A line per frequent value, all of it; and what a character in them stands for, if need be."""
-    lines = [_top(item, total, None) for item in items]
-    if any(_REPLACED in item.value for item in items):
+    lines = [_top(stats, item, None) for item in stats.frequent_items]
+    if any(_REPLACED in item.value for item in stats.frequent_items):
         lines.append(f"({_REPLACED} is that character, or bytes that aren't UTF-8)")
     return lines
 
 
-def _top(item: FrequentItem, total: int, longest: int | None) -> str:
-    value = quoted(item.value, longest) if item.HasField("value") else "NULL"
-    return f"{value} {_frequency(item, total)}"
+def _top(stats: ScalarStats, item: FrequentItem, longest: int | None) -> str:
+    known = item.HasField("value")
+    value = quoted(value_text(stats, item.value), longest) if known else "NULL"
+    return f"{value} {_frequency(item, stats.value_count)}"
 
 
 def _frequency(item: FrequentItem, total: int) -> str:
@@ -224,7 +207,22 @@ def rows_text(value: TableValueStats) -> str:
 
 def file_state(value: FileTargetStats) -> str:
     """What is to be said of a file besides its numbers."""
-    return f"unreadable: {value.failure}" if value.failure else ""
+    if not value.failure:
+        return ""
+    return f"unreadable: {failure_text(value.failure, value.identity.file_path)}"
+
+
+def deletes_text(value: TableValueStats) -> str:
+    """What deletes take away from what is known of columns; empty if that is nothing."""
+    deleted = value.row_count - value.live_row_count
+    if not value.HasField("row_count") or not value.HasField("live_row_count") or deleted <= 0:
+        return ""
+    about = "" if value.live_row_count_exact else "about "
+    are = "is" if deleted == 1 else "are"
+    return (
+        f"of {counted(value.row_count, 'row')} in files, {about}{count_text(deleted)} {are} "
+        "deleted: what is said of columns includes them"
+    )
 
 
 def freshness(metadata: StatsMetadata, snapshot_id: int) -> str:

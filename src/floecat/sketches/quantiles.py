@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from floecat.sketches.evenly import Population, evenly_chosen, evenly_chosen_of_counts
+from floecat.sketches.histograms import Histogram, binned
 from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
 """A rank error of about 1.3 %."""
+QUANTILES_TYPE: Final = "apache-datasketches-kll-double-v1"
+"""What such a sketch is called where its bytes are passed on."""
 
 
 class QuantileSketch(WrappedSketch):
@@ -66,3 +69,16 @@ class QuantileSketch(WrappedSketch):
         # The library answers with values that it kept, and it may not have kept these two.
         ends = {0.0: self._sketch.get_min_value(), 1.0: self._sketch.get_max_value()}
         return [float(ends.get(rank, value)) for rank, value in zip(ranks, found, strict=True)]
+
+    def histogram(self, most_bins: int) -> Histogram:
+        """How the finite values are distributed, in at most so many bins."""
+        if not self.count:
+            return Histogram()
+        # The library's own weights of the points are wrong where its lower levels are empty.
+        points = [value for value, _ in self._sketch]
+        values = np.unique([*points, *self.quantiles([0.0, 1.0])])
+        ranks = self._sketch.get_cdf(values.tolist(), True)[:-1]
+        # It may have lost the ends, but each of them is the value of a row at least.
+        weights = np.maximum(np.diff(ranks, prepend=0.0), 1 / self.count)
+        error = 2 / len(points) if self._sketch.is_estimation_mode() else 0.0
+        return Histogram(binned(values, weights, most_bins), error)

@@ -26,7 +26,6 @@ from ai.floedb.floecat.execution.stored_pb2 import (
 )
 from floecat.artifacts.columns import (
     FREQUENCIES_TYPE,
-    QUANTILES_TYPE,
     THETA_TYPE,
     ColumnRow,
 )
@@ -34,6 +33,7 @@ from floecat.artifacts.merging import ColumnMerge
 from floecat.artifacts.payloads import reference
 from floecat.artifacts.segments import number_shapes, write_columns, write_manifest
 from floecat.artifacts.types import stored_type
+from floecat.sketches.quantiles import QUANTILES_TYPE
 from floecat.storage.blobs.port import BlobStore
 
 

@@ -9,7 +9,7 @@ from google.protobuf.json_format import ParseDict
 
 from ai.floedb.floecat.catalog.table_pb2 import GetTableResponse, Table
 from floecat.cli import output
-from floecat.cli.columns import column_widths
+from floecat.cli.columns import column_widths, how_many_fit, longest_number
 from floecat.cli.output import message_json, print_table
 
 COLUMNS = ["NAME", "FORMAT", "CREATED", "DESCRIPTION"]
@@ -43,6 +43,20 @@ def test_names_give_way_last_and_short_columns_not_at_all() -> None:
     assert column_widths([10, 7, 16, 20], 80) == [10, 7, 16, 20]
     assert column_widths([40, 7, 16, 500], 80) == [40, 7, 16, 17]
     assert column_widths([500, 7, 16, 500], 80) == [49, 7, 12, 12]
+
+
+def test_numbers_are_broken_only_if_nothing_else_can_give_way() -> None:
+    assert column_widths([10, 40, 19], 60, [0, 0, 19]) == [10, 31, 19]
+    assert column_widths([10, 500, 500], 60, [0, 0, 23]) == [10, 19, 31]
+    assert column_widths([10, 500, 500], 36, [0, 0, 23]) == [10, 13, 13]
+    assert longest_number(["a b", "~120k (117k–124k)", "s3://lake/" + "0" * 30]) == 11
+
+
+def test_columns_that_dont_fit_are_left_out_from_the_end() -> None:
+    numbers = [0, 0, 20, 0]
+    for width, count in {100: 4, 99: 3, 62: 3, 42: 2, 12: 1}.items():
+        assert how_many_fit([20, 20, 30, 22], numbers, width, foldable=3) == count
+    assert how_many_fit([20, 20, 30, 200], numbers, 118, foldable=3) == 4
 
 
 def keys_of(descriptor: Descriptor) -> list[str]:

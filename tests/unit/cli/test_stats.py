@@ -1,11 +1,18 @@
-"""Statistics as they are drawn: at eighty and at a hundred and sixty columns, and never obeyed."""
+"""Statistics as they are shown: at eighty and at a hundred and sixty columns, and never obeyed."""
 
 import pytest
 from rich.console import Console
 
+from ai.floedb.floecat.catalog.index_pb2 import (
+    IAS_FAILED,
+    IndexArtifactCoverage,
+    IndexArtifactRecord,
+)
 from ai.floedb.floecat.catalog.stats_pb2 import (
     NM_EXACT,
     NM_THETA,
+    FileIdentity,
+    FileTargetStats,
     FrequentItem,
     Ndv,
     NdvApprox,
@@ -17,7 +24,7 @@ from ai.floedb.floecat.catalog.stats_pb2 import (
     TargetStatsRecord,
 )
 from ai.floedb.floecat.statistics.statistics_pb2 import ColumnStatsTarget, StatsTarget
-from floecat.cli import output, stats_shown, stats_texts
+from floecat.cli import output, stats_index, stats_shown, stats_texts
 from floecat.cli.pages import Fetched
 from floecat.cli.quantile_texts import quantile_text
 from floecat.types.kinds import Kind
@@ -81,7 +88,7 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 def test_columns_fit_the_terminal(width: int, capsys: pytest.CaptureFixture[str]) -> None:
     found = Fetched([record(1, PRICE), record(2, NAME)])
-    stats_shown.print_columns(found, output.terminal_width())
+    stats_shown.print_columns(found)
     drawn = capsys.readouterr()
     lines = drawn.out.splitlines()
     assert max(map(len, lines)) <= width
@@ -93,6 +100,39 @@ def test_columns_fit_the_terminal(width: int, capsys: pytest.CaptureFixture[str]
     assert ("19 ~10.0%" in drawn.out) == (width > 80)
     assert "\x1b]0" not in drawn.out
     assert "from snapshot 42, generation 2" in drawn.err
+    left_out = "no room for DISTRIBUTION, MOST FREQUENT: a wider terminal"
+    assert (left_out in drawn.err) == (width == 80)
+
+
+@pytest.mark.parametrize("width", [30, 44, 60, 80], indirect=True)
+def test_numbers_stay_whole_on_a_narrow_terminal(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentinels = ScalarStats(
+        display_name="a_name_that_is_longer_than_others",
+        logical_type=to_message(INT),
+        value_count=10,
+        null_count=3,
+        min="-9223372036854775808",
+        max="9223372036854775807",
+        min_tight=True,
+        max_tight=True,
+        ndv=Ndv(
+            approx=NdvApprox(estimate=123_456, lower_bound=111_111, upper_bound=133_333),
+        ),
+    )
+    stats_shown.print_columns(Fetched([record(1, sentinels)]))
+    drawn = capsys.readouterr()
+    assert max(map(len, drawn.out.splitlines())) <= width
+    for title, numbers in {
+        "DISTINCT": ("~123k", "(111k–133k)"),
+        "MIN … MAX": (sentinels.min, sentinels.max),
+    }.items():
+        if title in drawn.err:
+            assert title not in drawn.out
+        else:
+            assert all(number in drawn.out.split() for number in numbers)
+    assert ("MIN … MAX" in drawn.err) == (width < 80)
 
 
 def test_one_column_is_told_whole(width: int, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,13 +205,14 @@ def test_how_distinct_values_were_found_is_told_so_too(ndv: Ndv, text: str) -> N
 def test_frequent_values_are_whole_where_there_is_room() -> None:
     moment = "2024-01-01T01:02:03.456789Z"
     items = [FrequentItem(value=moment, count_estimate=1)]
-    assert stats_texts.top_lines(items, 1) == [f"{moment} 100%"]
-    assert stats_texts.top_text(items, 1) == f"{moment[:23]}… 100%"
+    stats = ScalarStats(frequent_items=items, value_count=1)
+    assert stats_texts.top_lines(stats) == [f"{moment} 100%"]
+    assert stats_texts.top_text(stats) == f"{moment[:23]}… 100%"
 
 
 def test_characters_that_replace_others_are_told_of() -> None:
     items = [FrequentItem(value=text, count_estimate=1) for text in ("a", "b\ufffd")]
-    *lines, note = stats_texts.top_lines(items, 2)
+    *lines, note = stats_texts.top_lines(ScalarStats(frequent_items=items, value_count=2))
     assert lines == ["a 50.0%", "b\ufffd 50.0%"]
     assert note == "(\ufffd is that character, or bytes that aren't UTF-8)"
 
@@ -190,6 +231,7 @@ def test_characters_that_replace_others_are_told_of() -> None:
         (Kind.TIMESTAMP, float("inf"), "inf"),
         (Kind.INT, 1_234_567.0, "1,234,567"),
         (Kind.INT, 1e18, "1e+18"),
+        (Kind.DECIMAL, 903.5, "903.5"),
         (Kind.DOUBLE, 0.25, "0.25"),
     ],
 )
@@ -198,6 +240,78 @@ def test_quantiles_are_written_as_the_columns_values_are(
 ) -> None:
     stats = ScalarStats(logical_type=to_message(LogicalType(kind)))
     assert quantile_text(stats, value) == text
+
+
+def test_decimals_are_shown_with_the_scale_of_their_column() -> None:
+    price = to_message(LogicalType(Kind.DECIMAL, precision=15, scale=2))
+    stats = ScalarStats(
+        logical_type=price,
+        min="-903",
+        max="95949.5",
+        min_tight=True,
+        max_tight=False,
+        frequent_items=[FrequentItem(value="0.1", count_estimate=1)],
+        value_count=1,
+    )
+    assert stats_texts.range_text(stats) == "-903.00 … ≤95949.50"
+    assert stats_texts.top_text(stats) == "0.10 100%"
+    assert quantile_text(stats, 17.5) == "17.50"
+    assert quantile_text(stats, 1e18) == "1e+18"
+    assert stats_texts.value_text(stats, "0.125") == "0.125"
+    assert stats_texts.value_text(stats, "anything") == "anything"
+    assert stats_texts.value_text(ScalarStats(logical_type=to_message(INT)), "7") == "7"
+    price.scale = 2_000_000_000
+    assert stats_texts.value_text(ScalarStats(logical_type=price), "7") == "7"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (TableValueStats(), ""),
+        (TableValueStats(row_count=5), ""),
+        (TableValueStats(row_count=5, live_row_count=5), ""),
+        (
+            TableValueStats(row_count=3100, live_row_count=2495, live_row_count_exact=True),
+            "of 3,100 rows in files, 605 are deleted: what is said of columns includes them",
+        ),
+        (
+            TableValueStats(row_count=3100, live_row_count=3099),
+            "of 3,100 rows in files, about 1 is deleted: what is said of columns includes them",
+        ),
+    ],
+)
+def test_deleted_rows_are_told_of(value: TableValueStats, text: str) -> None:
+    assert stats_texts.deletes_text(value) == text
+
+
+def test_a_failure_is_one_line_and_says_the_path_once() -> None:
+    path = "s3://lake/a.parquet"
+    file = FileTargetStats(
+        identity=FileIdentity(file_path=path), failure=f"{path}: it starts with \x0f\nPAR"
+    )
+    assert stats_texts.file_state(file) == "unreadable: it starts with ␏␊PAR"
+    assert stats_texts.file_state(FileTargetStats()) == ""
+
+
+def test_an_index_is_told_a_line_for_each_thing(capsys: pytest.CaptureFixture[str]) -> None:
+    made = IndexArtifactRecord(
+        target_file=FileIdentity(file_path="f", size_bytes=2048),
+        state=IAS_FAILED,
+        failure="f: bytes\nstate  ready",
+        artifact_format="parquet-page-bounds",
+        artifact_format_version=1,
+        coverage=IndexArtifactCoverage(
+            row_count=1000, row_group_count=2, row_groups_without_pages=1, column_ids=[1, 2]
+        ),
+    )
+    output.print_fields(stats_index.index_fields(made))
+    fields = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    shown = {name: value.strip() for name, value in fields.items()}
+    assert shown["state"] == "failed"
+    assert shown["failure"] == "bytes␊state  ready"
+    assert shown["without pages"] == "1 of these row groups"
+    assert shown["columns"] == "#1, #2"
+    assert shown["format"] == "parquet-page-bounds 1"
 
 
 def test_quantiles_of_who_knows_what_are_numbers() -> None:
@@ -242,17 +356,6 @@ def test_large_numbers_are_short(number: float, text: str) -> None:
 )
 def test_distinct_values_say_how_sure_they_are(ndv: Ndv, text: str) -> None:
     assert stats_texts.ndv_text(ndv) == text
-
-
-def test_a_distribution_is_high_where_values_are() -> None:
-    even = Quantiles(ranks=[0, 0.5, 1], values=[0, 50, 100])
-    assert stats_texts.sparkline(even, width=4) == "████"
-    left = Quantiles(ranks=[0, 0.9, 1], values=[0, 25, 100])
-    assert stats_texts.sparkline(left, width=4) == "█▁▁▁"
-    spike = Quantiles(ranks=[0, 0.1, 0.9, 1], values=[0, 50, 50, 100])
-    assert stats_texts.sparkline(spike, width=4)[2] == "█"
-    for nothing in (Quantiles(), Quantiles(ranks=[0, 1], values=[5, 5])):
-        assert stats_texts.sparkline(nothing) == ""
 
 
 def test_values_that_cant_be_seen_are_quoted() -> None:

@@ -9,6 +9,7 @@ from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileJob, ReconcileJobNode
 from floecat.cli import main, output, run_views, runs, tree
 from floecat.cli.pages import Fetched
+from floecat.cli.run_texts import failure_lines
 from floecat.cli.watching import Progress
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b1m \u202etxt\u2028end"
@@ -56,6 +57,12 @@ def test_its_controls_are_shown(
 def test_lines_of_a_field_stay_in_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_fields({"sql": "select 1\nname  forged"})
     assert capsys.readouterr().out == "sql  select 1\n     name  forged\n"
+
+
+def test_a_failure_of_a_job_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    failure = reconciler_pb2.JobFailure(message="bytes \x0f\nstate  forged")
+    output.print_fields({"failures": failure_lines([failure])})
+    assert capsys.readouterr().out == "failures  part: bytes ␏␊state  forged\n"
 
 
 def test_json_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
