@@ -188,6 +188,15 @@ def test_a_run_is_cancelled(idle: Cli) -> None:
     assert "cancelled: wrong catalog" in waited.out
 
 
+def test_a_run_captures_what_was_said(idle: Cli) -> None:
+    options = ("--first-n", "2", "--sample", "0.5", "--sample-seed", "7", "--allow-failed-files")
+    shown = idle("connector", "job", trigger(idle, "lake", *options), "--json").json
+    policy = shown["job"]["capture_policy"]
+    assert (policy["default_scope"], policy["first_n"]) == ("DCS_FIRST_N", 2)
+    assert policy["sampling"] == {"row_group_fraction": 0.5, "seed": "7"}
+    assert policy["allow_failed_files"] is True
+
+
 def test_cancelling_what_has_ended_says_so(cli: Cli) -> None:
     job = trigger(cli, "lake")
     cli("connector", "job", job, "--wait")
@@ -240,6 +249,12 @@ def test_settings_are_shown_and_changed(cli: Cli) -> None:
         (("trigger", "lake", "--current", "--all"), 2, "give one of"),
         (("trigger", "lake", "--mode", "nonsense"), 2, "it is one of"),
         (("trigger", "lake", "--mode", "capture-only", "--view", "a.v"), 2, "view"),
+        (
+            ("trigger", "lake", "--mode", "metadata-only", "--capture", "stats"),
+            2,
+            "leave it out, or leave out --capture",
+        ),
+        (("trigger", "lake", "--first-n", "0"), 2, "--first-n"),
         (("trigger", "lakes"), 3, "did you mean lake?"),
         (("jobs", "--state", "nonsense"), 2, "there is queued, running"),
         (("job", "nope"), 2, "isn't the id of a job"),

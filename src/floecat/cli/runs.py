@@ -15,8 +15,9 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileJob,
     ReconcileJobNode,
 )
-from floecat.cli import options
+from floecat.cli import capture_options, options
 from floecat.cli import run_options as parts
+from floecat.cli.capture_options import CaptureOptions
 from floecat.cli.connection import connected
 from floecat.cli.connector_options import Mode, known_mode
 from floecat.cli.descriptions import lately
@@ -71,8 +72,12 @@ def trigger(
     snapshots: parts.Snapshots = None,
     everything: parts.All = False,
     mode: Mode = None,
-    capture: parts.Capture = None,
-    columns: parts.Columns = None,
+    capture: capture_options.Capture = None,
+    columns: capture_options.Columns = None,
+    first_n: capture_options.FirstN = None,
+    sample: capture_options.Sample = None,
+    sample_seed: capture_options.SampleSeed = None,
+    allow_failed_files: capture_options.AllowFailedFiles = False,
     namespaces: parts.Namespaces = None,
     tables: parts.Tables = None,
     views: parts.Views = None,
@@ -86,6 +91,16 @@ def trigger(
     selected = parts.selection(
         current=current, latest_n=latest_n, snapshots=snapshots, everything=everything
     )
+    captured = CaptureOptions(
+        capture=capture,
+        columns=columns,
+        first_n=first_n,
+        sample=sample,
+        sample_seed=sample_seed,
+        allow_failed_files=allow_failed_files,
+    )
+    captured.require_fitting(mode)
+    policy = captured.policy()
     with connected(context) as connection:
         connector_id = connection.addresses.connector(name)
         request = StartCaptureRequest(
@@ -94,7 +109,7 @@ def trigger(
             mode=known_mode(mode) if mode else reconciler_pb2.CAPTURE_MODE_UNSPECIFIED,
             full_rescan=full,
             execution_policy=parts.execution_policy(urgency, lane),
-            capture_policy=parts.capture_policy(capture, columns),
+            capture_policy=policy,
             idempotency=Guard(key=idempotency_key).idempotency,
         )
         started = connection.clients.connectors.StartCapture(request)
@@ -223,7 +238,8 @@ def cancel(
 def add_runs(app: typer.Typer) -> None:
     """Put these commands among a connector's."""
     app.command(
-        epilog="Example: floecat connector trigger lake --full --all --mode metadata-only --wait"
+        epilog="Example: floecat connector trigger lake --full --all --mode metadata-only --wait; "
+        "or, for a first look: floecat connector trigger lake --first-n 20 --sample 0.1 --wait"
     )(trigger)
     app.command(epilog="Example: floecat connector job 3f0c… --wait")(job)
     app.command(epilog="Example: floecat connector jobs lake --state failed")(jobs)
