@@ -136,7 +136,9 @@ def test_a_run_that_did_only_a_part_exits_with_8(cli: Cli, lake: Lake) -> None:
     connect(cli, "partly", broken(lake.folder / "partly").uri)
     ran = cli.run("connector", "trigger", "partly", "--wait")
     assert ran.code == 8
-    assert re.match(r"partly degraded after [\d.]+ s: 1 of 2 below it failed\n", ran.out)
+    how = "1 failed of the 2 tables and views that were worked on"
+    assert re.match(rf"partly degraded after [\d.]+ s: {how}\n", ran.out)
+    assert "6 jobs (5 done, 1 failed)" in ran.out
     told = failures(ran)
     assert len(told) == 1
     assert told[0].startswith("failed: table sales.items: its metadata can't be read: ")
@@ -186,6 +188,7 @@ def test_a_run_is_cancelled(idle: Cli) -> None:
     waited = idle.run("connector", "job", job, "--wait")
     assert waited.code == 1, "whoever waits for it wants it done"
     assert "cancelled: wrong catalog" in waited.out
+    assert "1 job (1 cancelled)" in waited.out
 
 
 def test_a_run_captures_what_was_said(idle: Cli) -> None:

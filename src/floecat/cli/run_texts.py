@@ -1,5 +1,6 @@
 """How jobs are described to people."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
@@ -7,12 +8,12 @@ from typing import Final
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     JobFailure,
-    ReconcileCounters,
     ReconcileJob,
     ReconcileJobKind,
     ReconcileJobState,
     ReconcileJobTarget,
 )
+from floecat.cli.counter_texts import counters_text
 from floecat.cli.descriptions import in_full
 from floecat.client.names import format_name
 from floecat.clock import utc_now
@@ -47,6 +48,7 @@ STYLES: Final = {
     reconciler_pb2.RJS_CANCELLED: "yellow",
     reconciler_pb2.RJS_CANCELLING: "yellow",
 }
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
 
 
 def state_text(job: ReconcileJob) -> str:
@@ -79,30 +81,9 @@ def target_text(target: ReconcileJobTarget) -> str:
     return f"{name if target.source.name else ''}{snapshot}{group}".strip()
 
 
-def counters_text(counters: ReconcileCounters) -> list[str]:
-    """What was done, a line per sort of thing."""
-    return [line for line in _counter_lines(counters) if line]
-
-
-def _counter_lines(counters: ReconcileCounters) -> Iterable[str]:
-    done = f"{counters.jobs_succeeded + counters.jobs_skipped:,} done"
-    files_done = f"{counters.files_completed:,} done"
-    yield _line("job", counters.jobs_total, done, counters.jobs_failed, "failed")
-    yield _line("table", counters.tables_scanned, "", counters.tables_changed, "changed")
-    yield _line("view", counters.views_scanned, "", counters.views_changed, "changed")
-    yield _line("snapshot", counters.snapshots_processed, "recorded")
-    yield _line("snapshot", counters.stats_processed, "captured")
-    yield _line("file", counters.files_total, files_done, counters.files_reused, "used again")
-    yield _line("file", counters.files_failed, "failed")
-    yield _line("row", counters.rows_processed)
-
-
-def _line(what: str, count: int, done: str = "", more: int = 0, word: str = "") -> str:
-    if not count:
-        return ""
-    notes = [note for note in (done, f"{more:,} {word}" if more else "") if note]
-    counted = f"{count:,} {what}{'' if count == 1 else 's'}"
-    return counted + (f" ({', '.join(notes)})" if notes else "")
+def message_text(told: ReconcileJob | JobFailure) -> str:
+    """What a job or its failure says, on one line: others wrote some of it, line breaks and all."""
+    return _BLANKS.sub(" ", told.message).strip(" ")
 
 
 def failure_lines(failures: Iterable[JobFailure]) -> list[str]:
@@ -114,7 +95,7 @@ def _failure_line(failure: JobFailure) -> str:
     """What failed and why; many messages begin with the name that is said here anyway."""
     name = target_text(failure.target)
     part = f"{_KINDS.get(failure.kind, 'part')} {name}".strip()
-    return f"{part}: {failure.message.removeprefix(f'{name}: ')}"
+    return f"{part}: {message_text(failure).removeprefix(f'{name}: ')}"
 
 
 def job_fields(job: ReconcileJob) -> dict[str, str | list[str]]:
@@ -123,7 +104,7 @@ def job_fields(job: ReconcileJob) -> dict[str, str | list[str]]:
         "job": job.job_id.id,
         "about": job_text(job),
         "state": state_text(job),
-        "message": job.message,
+        "message": message_text(job),
         "mode": f"{MODES.get(job.mode, '')}{', full' if job.full_rescan else ', incremental'}",
         "part of": job.root_job_id.id if job.root_job_id.id != job.job_id.id else "",
         "worker": job.executor_id,

@@ -20,6 +20,7 @@ from floecat.cli import run_options as parts
 from floecat.cli.capture_options import CaptureOptions
 from floecat.cli.connection import connected
 from floecat.cli.connector_options import Mode, known_mode
+from floecat.cli.counter_texts import counters_text
 from floecat.cli.descriptions import lately
 from floecat.cli.output import (
     draw,
@@ -35,10 +36,10 @@ from floecat.cli.run_texts import (
     ENDED,
     MODES,
     STYLES,
-    counters_text,
     failure_lines,
     job_fields,
     job_text,
+    message_text,
     state_text,
     took,
 )
@@ -266,7 +267,7 @@ def _wait(clients: "GrpcClients", job_id: ResourceId, name: str, *, as_json: boo
 
 def _print_end(name: str, ended: ReconcileJob) -> None:
     after = f" after {took(ended)}" if took(ended) else ""
-    message = f": {ended.message}" if ended.message else ""
+    message = f": {message_text(ended)}" if ended.message else ""
     print_done(f"{name} {state_text(ended)}{after}{message}")
     print_fields({"done": counters_text(ended.counters)})
     # A run that failed itself has said why already.
@@ -301,7 +302,7 @@ def _drawn(node: ReconcileJobNode) -> "Tree":
     label.append(state_text(job), style=STYLES.get(job.state, "dim"))
     is_skipped = job.outcome_reason == reconciler_pb2.JOR_OBSOLETE
     if job.message and (is_skipped or job.state != reconciler_pb2.RJS_SUCCEEDED):
-        label.append_text(visible_text(f"  {job.message}", "dim"))
+        label.append_text(visible_text(f"  {message_text(job)}", "dim"))
     drawn = Tree(label, guide_style="dim")
     drawn.children.extend(_drawn(child) for child in node.children)
     if node.children_truncated:
