@@ -136,7 +136,9 @@ def test_a_run_that_did_only_a_part_exits_with_8(cli: Cli, lake: Lake) -> None:
     connect(cli, "partly", broken(lake.folder / "partly").uri)
     ran = cli.run("connector", "trigger", "partly", "--wait")
     assert ran.code == 8
-    assert re.match(r"partly degraded after [\d.]+ s: 1 of 2 below it failed\n", ran.out)
+    how = "1 failed of the 2 tables and views that were worked on"
+    assert re.match(rf"partly degraded after [\d.]+ s: {how}\n", ran.out)
+    assert "6 jobs (5 done, 1 failed)" in ran.out
     told = failures(ran)
     assert len(told) == 1
     assert told[0].startswith("failed: table sales.items: its metadata can't be read: ")
@@ -186,6 +188,16 @@ def test_a_run_is_cancelled(idle: Cli) -> None:
     waited = idle.run("connector", "job", job, "--wait")
     assert waited.code == 1, "whoever waits for it wants it done"
     assert "cancelled: wrong catalog" in waited.out
+    assert "1 job (1 cancelled)" in waited.out
+
+
+def test_a_run_captures_what_was_said(idle: Cli) -> None:
+    options = ("--first-n", "2", "--sample", "0.5", "--sample-seed", "7", "--allow-failed-files")
+    shown = idle("connector", "job", trigger(idle, "lake", *options), "--json").json
+    policy = shown["job"]["capture_policy"]
+    assert (policy["default_scope"], policy["first_n"]) == ("DCS_FIRST_N", 2)
+    assert policy["sampling"] == {"row_group_fraction": 0.5, "seed": "7"}
+    assert policy["allow_failed_files"] is True
 
 
 def test_cancelling_what_has_ended_says_so(cli: Cli) -> None:
@@ -240,6 +252,12 @@ def test_settings_are_shown_and_changed(cli: Cli) -> None:
         (("trigger", "lake", "--current", "--all"), 2, "give one of"),
         (("trigger", "lake", "--mode", "nonsense"), 2, "it is one of"),
         (("trigger", "lake", "--mode", "capture-only", "--view", "a.v"), 2, "view"),
+        (
+            ("trigger", "lake", "--mode", "metadata-only", "--capture", "stats"),
+            2,
+            "leave it out, or leave out --capture",
+        ),
+        (("trigger", "lake", "--first-n", "0"), 2, "--first-n"),
         (("trigger", "lakes"), 3, "did you mean lake?"),
         (("jobs", "--state", "nonsense"), 2, "there is queued, running"),
         (("job", "nope"), 2, "isn't the id of a job"),

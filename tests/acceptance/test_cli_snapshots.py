@@ -37,6 +37,16 @@ def test_snapshots_are_found_by_id_by_time_and_as_the_current_one(floecat: Cli, 
     assert shown() == "1"
 
 
+def test_a_parent_whose_id_is_0_is_shown(floecat: Cli, table: str) -> None:
+    """The first version of a Delta table is 0."""
+    first = ("--snapshot", "0", "--created-at", "2026-01-01")
+    second = ("--snapshot", "1", "--parent", "0", "--created-at", "2026-01-02")
+    for snapshot in (first, second):
+        floecat("snapshot", "create", table, *snapshot)
+    listed = {row[0]: row[2:3] for row in floecat("snapshot", "list", table).rows}
+    assert listed == {"0": [], "1": ["0"]}
+
+
 @pytest.mark.parametrize("size", [10, 300_000])
 def test_attachments_come_back_byte_for_byte(floecat: Cli, table: str, size: int) -> None:
     content = bytes(range(256)) * (size // 256 + 1)

@@ -17,6 +17,7 @@ from ai.floedb.floecat.connector.connector_pb2 import (
     ReconcilePolicy,
 )
 from floecat.catalog.callers import Caller, named_id
+from floecat.catalog.capture_policies import check_capture_policy
 from floecat.catalog.masks import copy_shared_fields
 from floecat.catalog.records import CatalogStores, Records
 from floecat.connectors.opening import ConnectorOpener
@@ -58,6 +59,7 @@ class ConnectorChecks:
         _check_no_secrets(spec.properties, "properties")
         _check_auth(spec.auth)
         _check_policy(spec.policy)
+        check_capture_policy(spec.policy.capture, "spec.policy.capture", spec.source.columns)
         self._check_destination(caller, spec)
         connector = Connector()
         copy_shared_fields(spec, connector)

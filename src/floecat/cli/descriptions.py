@@ -1,6 +1,7 @@
 """What is shown of any resource: its identity, its times, its properties, its columns."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -8,11 +9,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from ai.floedb.floecat.catalog.table_pb2 import Table, UpstreamRef, UpstreamState
 from ai.floedb.floecat.common.common_pb2 import MutationMeta, ResourceId
-from floecat.characters import made_visible
 from floecat.cli.times import ago, full
 from floecat.clock import utc_now
 
 _COLUMNS_SHOWN: Final = 200
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
 
 
 def lately(time: Timestamp) -> str:
@@ -51,12 +52,14 @@ def enum_word(name: str) -> str:
     return "" if word == "unspecified" else word
 
 
-def failure_text(message: str, about: str) -> str:
-    """Why something failed, on one line, without the name that is said beside it anyway.
+def one_line(message: str) -> str:
+    """A message on one line: upstreams and files write into some what they like."""
+    return _BLANKS.sub(" ", message).strip(" ")
 
-    Upstreams and files write into such messages what they like: fields would keep their lines.
-    """
-    return made_visible(message.removeprefix(f"{about}: "))
+
+def failure_text(message: str, about: str) -> str:
+    """Why something failed, without the name that is said beside it anyway."""
+    return one_line(message).removeprefix(f"{about}: ")
 
 
 def column_lines(schema_json: str) -> list[str]:

@@ -6,8 +6,6 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 from ai.floedb.floecat.common.common_pb2 import ResourceId
-from ai.floedb.floecat.execution import capture_pb2
-from ai.floedb.floecat.execution.capture_pb2 import CapturePolicy
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     CaptureScope,
@@ -19,17 +17,6 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
 from floecat.client.names import parse_name
 from floecat.errors import InvalidArgumentError
 
-_OUTPUTS: Final = {
-    "table-stats": (capture_pb2.CAO_TABLE_STATS,),
-    "file-stats": (capture_pb2.CAO_FILE_STATS,),
-    "column-stats": (capture_pb2.CAO_COLUMN_STATS,),
-    "index": (capture_pb2.CAO_PAGE_INDEX,),
-    "stats": (
-        capture_pb2.CAO_TABLE_STATS,
-        capture_pb2.CAO_FILE_STATS,
-        capture_pb2.CAO_COLUMN_STATS,
-    ),
-}
 _CLASSES: Final = {
     "interactive": reconciler_pb2.EXC_INTERACTIVE,
     "default": reconciler_pb2.EXC_DEFAULT,
@@ -67,18 +54,6 @@ Tables: TypeAlias = Annotated[
 Views: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--view", metavar="NAME", help="This view only. Repeatable."),
-]
-Columns: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--column", metavar="NAME|#ID", help="Capture this column. Repeatable."),
-]
-Capture: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--capture",
-        metavar="WHAT[,WHAT]",
-        help="What to capture: stats, index; or table-stats, file-stats, column-stats.",
-    ),
 ]
 Class: TypeAlias = Annotated[
     str | None,
@@ -120,21 +95,6 @@ def scope(
         tables=[_relation(name) for name in tables or ()],
         views=[_relation(name) for name in views or ()],
     )
-
-
-def capture_policy(capture: str | None, columns: Sequence[str] | None) -> CapturePolicy | None:
-    """What is captured; None if nothing was said."""
-    if capture is None and not columns:
-        return None
-    policy = CapturePolicy()
-    for word in (capture or "").split(",") if capture else ():
-        if word not in _OUTPUTS:
-            raise InvalidArgumentError(f"--capture {word}: there is {', '.join(sorted(_OUTPUTS))}")
-        policy.outputs.extend(one for one in _OUTPUTS[word] if one not in policy.outputs)
-    for selector in columns or ():
-        policy.columns.add(selector=selector, ndv=True, quantiles=True, frequent_items=True)
-        policy.default_scope = capture_pb2.DCS_EXPLICIT
-    return policy
 
 
 def execution_policy(urgency: str | None, lane: str | None) -> ExecutionPolicy | None:

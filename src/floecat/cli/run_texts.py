@@ -7,13 +7,13 @@ from typing import Final
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     JobFailure,
-    ReconcileCounters,
     ReconcileJob,
     ReconcileJobKind,
     ReconcileJobState,
     ReconcileJobTarget,
 )
-from floecat.cli.descriptions import failure_text, in_full
+from floecat.cli.counter_texts import counters_text
+from floecat.cli.descriptions import failure_text, in_full, one_line
 from floecat.client.names import format_name
 from floecat.clock import utc_now
 
@@ -79,30 +79,9 @@ def target_text(target: ReconcileJobTarget) -> str:
     return f"{name if target.source.name else ''}{snapshot}{group}".strip()
 
 
-def counters_text(counters: ReconcileCounters) -> list[str]:
-    """What was done, a line per sort of thing."""
-    return [line for line in _counter_lines(counters) if line]
-
-
-def _counter_lines(counters: ReconcileCounters) -> Iterable[str]:
-    done = f"{counters.jobs_succeeded + counters.jobs_skipped:,} done"
-    files_done = f"{counters.files_completed:,} done"
-    yield _line("job", counters.jobs_total, done, counters.jobs_failed, "failed")
-    yield _line("table", counters.tables_scanned, "", counters.tables_changed, "changed")
-    yield _line("view", counters.views_scanned, "", counters.views_changed, "changed")
-    yield _line("snapshot", counters.snapshots_processed, "recorded")
-    yield _line("snapshot", counters.stats_processed, "captured")
-    yield _line("file", counters.files_total, files_done, counters.files_reused, "used again")
-    yield _line("file", counters.files_failed, "failed")
-    yield _line("row", counters.rows_processed)
-
-
-def _line(what: str, count: int, done: str = "", more: int = 0, word: str = "") -> str:
-    if not count:
-        return ""
-    notes = [note for note in (done, f"{more:,} {word}" if more else "") if note]
-    counted = f"{count:,} {what}{'' if count == 1 else 's'}"
-    return counted + (f" ({', '.join(notes)})" if notes else "")
+def message_text(job: ReconcileJob) -> str:
+    """What a job says, on one line."""
+    return one_line(job.message)
 
 
 def failure_lines(failures: Iterable[JobFailure]) -> list[str]:
@@ -123,7 +102,7 @@ def job_fields(job: ReconcileJob) -> dict[str, str | list[str]]:
         "job": job.job_id.id,
         "about": job_text(job),
         "state": state_text(job),
-        "message": job.message,
+        "message": message_text(job),
         "mode": f"{MODES.get(job.mode, '')}{', full' if job.full_rescan else ', incremental'}",
         "part of": job.root_job_id.id if job.root_job_id.id != job.job_id.id else "",
         "worker": job.executor_id,

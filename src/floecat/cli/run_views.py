@@ -5,12 +5,14 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from ai.floedb.floecat.reconciler import reconciler_pb2
+from floecat.cli.counter_texts import files_done
 from floecat.cli.output import note, visible_text
 from floecat.cli.run_texts import (
     ENDED,
     STYLES,
     failure_lines,
     job_text,
+    message_text,
     span_text,
     state_text,
 )
@@ -89,12 +91,12 @@ def summary(progress: Progress) -> str:
 
 def _trouble(job: "ReconcileJob") -> str:
     """Why it is tried again, while it is."""
-    return job.message if job.attempt > 1 and job.state not in ENDED else ""
+    return message_text(job) if job.attempt > 1 and job.state not in ENDED else ""
 
 
 def _doing(job: "ReconcileJob") -> str:
     """What one of its parts does."""
-    return job.message if job.state == reconciler_pb2.RJS_WAITING else ""
+    return message_text(job) if job.state == reconciler_pb2.RJS_WAITING else ""
 
 
 def _pace(progress: Progress) -> list[str]:
@@ -139,11 +141,11 @@ def _part(job: "ReconcileJob") -> "RenderableType":
         visible_text(job_text(job), ""),
         visible_text(state_text(job), STYLES.get(job.state, "dim")),
     ]
-    done = counters.files_completed + counters.files_reused
+    done = files_done(counters)
     if counters.files_total:
         cells.append(_bar(done, counters.files_total))
     if job.message and done == counters.files_total:
-        cells.append(visible_text(job.message, "dim"))
+        cells.append(visible_text(message_text(job), "dim"))
     row.add_row(*cells)
     return row
 

@@ -15,10 +15,12 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileJob,
     ReconcileJobNode,
 )
-from floecat.cli import options
+from floecat.cli import capture_options, options
 from floecat.cli import run_options as parts
+from floecat.cli.capture_options import CaptureOptions
 from floecat.cli.connection import connected
 from floecat.cli.connector_options import Mode, known_mode
+from floecat.cli.counter_texts import counters_text
 from floecat.cli.descriptions import lately
 from floecat.cli.output import (
     draw,
@@ -34,10 +36,10 @@ from floecat.cli.run_texts import (
     ENDED,
     MODES,
     STYLES,
-    counters_text,
     failure_lines,
     job_fields,
     job_text,
+    message_text,
     state_text,
     took,
 )
@@ -71,8 +73,12 @@ def trigger(
     snapshots: parts.Snapshots = None,
     everything: parts.All = False,
     mode: Mode = None,
-    capture: parts.Capture = None,
-    columns: parts.Columns = None,
+    capture: capture_options.Capture = None,
+    columns: capture_options.Columns = None,
+    first_n: capture_options.FirstN = None,
+    sample: capture_options.Sample = None,
+    sample_seed: capture_options.SampleSeed = None,
+    allow_failed_files: capture_options.AllowFailedFiles = False,
     namespaces: parts.Namespaces = None,
     tables: parts.Tables = None,
     views: parts.Views = None,
@@ -86,6 +92,16 @@ def trigger(
     selected = parts.selection(
         current=current, latest_n=latest_n, snapshots=snapshots, everything=everything
     )
+    captured = CaptureOptions(
+        capture=capture,
+        columns=columns,
+        first_n=first_n,
+        sample=sample,
+        sample_seed=sample_seed,
+        allow_failed_files=allow_failed_files,
+    )
+    captured.require_fitting(mode)
+    policy = captured.policy()
     with connected(context) as connection:
         connector_id = connection.addresses.connector(name)
         request = StartCaptureRequest(
@@ -94,7 +110,7 @@ def trigger(
             mode=known_mode(mode) if mode else reconciler_pb2.CAPTURE_MODE_UNSPECIFIED,
             full_rescan=full,
             execution_policy=parts.execution_policy(urgency, lane),
-            capture_policy=parts.capture_policy(capture, columns),
+            capture_policy=policy,
             idempotency=Guard(key=idempotency_key).idempotency,
         )
         started = connection.clients.connectors.StartCapture(request)
@@ -223,7 +239,8 @@ def cancel(
 def add_runs(app: typer.Typer) -> None:
     """Put these commands among a connector's."""
     app.command(
-        epilog="Example: floecat connector trigger lake --full --all --mode metadata-only --wait"
+        epilog="Example: floecat connector trigger lake --full --all --mode metadata-only --wait; "
+        "or, for a first look: floecat connector trigger lake --first-n 20 --sample 0.1 --wait"
     )(trigger)
     app.command(epilog="Example: floecat connector job 3f0c… --wait")(job)
     app.command(epilog="Example: floecat connector jobs lake --state failed")(jobs)
@@ -250,7 +267,7 @@ def _wait(clients: "GrpcClients", job_id: ResourceId, name: str, *, as_json: boo
 
 def _print_end(name: str, ended: ReconcileJob) -> None:
     after = f" after {took(ended)}" if took(ended) else ""
-    message = f": {ended.message}" if ended.message else ""
+    message = f": {message_text(ended)}" if ended.message else ""
     print_done(f"{name} {state_text(ended)}{after}{message}")
     print_fields({"done": counters_text(ended.counters)})
     # A run that failed itself has said why already.
@@ -285,7 +302,7 @@ def _drawn(node: ReconcileJobNode) -> "Tree":
     label.append(state_text(job), style=STYLES.get(job.state, "dim"))
     is_skipped = job.outcome_reason == reconciler_pb2.JOR_OBSOLETE
     if job.message and (is_skipped or job.state != reconciler_pb2.RJS_SUCCEEDED):
-        label.append_text(visible_text(f"  {job.message}", "dim"))
+        label.append_text(visible_text(f"  {message_text(job)}", "dim"))
     drawn = Tree(label, guide_style="dim")
     drawn.children.extend(_drawn(child) for child in node.children)
     if node.children_truncated:

@@ -136,7 +136,7 @@ def list_(
         {
             "SNAPSHOT": lambda s: str(s.snapshot_id),
             "CREATED": lambda s: lately(s.upstream_created_at),
-            "PARENT": lambda s: str(s.parent_snapshot_id or ""),
+            "PARENT": lambda s: _number(s, "parent_snapshot_id"),
             "OPERATION": lambda s: s.summary.get("operation", ""),
             "ATTACHMENTS": lambda s: str(len(s.attachment_infos) or ""),
         },

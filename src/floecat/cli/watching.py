@@ -1,7 +1,6 @@
 """Watching a run until it ends: asked now and then, shown by whatever view fits the output."""
 
 import time
-from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -13,6 +12,8 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     ReconcileCounters,
     ReconcileJob,
 )
+from floecat.cli.counter_texts import files_done
+from floecat.cli.pace import Pace
 from floecat.cli.run_texts import ENDED
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _ACTIVE: Final = (
 )
 _SHOWN: Final = 12
 """Parts of a run that are shown at once."""
-_WINDOW_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,8 @@ class Progress:
     files_total: int
     per_second: float | None
     """Jobs that end in a second, lately; None as long as nobody knows."""
-
-    @property
-    def seconds_left(self) -> float | None:
-        """A guess from what happened lately. Parts that aren't planned yet aren't in it."""
-        if not self.per_second or self.done >= self.total:
-            return None
-        return (self.total - self.done) / self.per_second
+    seconds_left: float | None
+    """A guess from what happened lately; None as long as nobody knows."""
 
 
 class View(Protocol):
@@ -57,32 +52,24 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass
-class Pace:
-    """How fast things went lately."""
+@dataclass(frozen=True, slots=True)
+class _Paces:
+    """How fast a run goes. Most of its time goes into files, if it reads some."""
 
-    seen: deque[tuple[float, int]] = field(default_factory=deque)
-
-    def per_second(self, done: int) -> float | None:
-        """Take note of how many are done; how many that is in a second."""
-        now = time.monotonic()
-        self.seen.append((now, done))
-        while now - self.seen[0][0] > _WINDOW_SECONDS:
-            self.seen.popleft()
-        then, before = self.seen[0]
-        return (done - before) / (now - then) if now > then and done > before else None
+    jobs: Pace = field(default_factory=Pace)
+    files: Pace = field(default_factory=Pace)
 
 
 def watch(
     clients: "GrpcClients", job_id: ResourceId, view: View, every: float = 0.5
 ) -> ReconcileJob:
     """Show a run until it has ended; how it ended."""
-    pace = Pace()
+    paces = _Paces()
     try:
         while True:
             request = GetReconcileJobRequest(job_id=job_id)
             job = clients.reconcile.GetReconcileJob(request).job
-            view.show(_progress(clients, job, pace))
+            view.show(_progress(clients, job, paces))
             if job.state in ENDED:
                 return job
             time.sleep(every)
@@ -90,18 +77,22 @@ def watch(
         view.close()
 
 
-def _progress(clients: "GrpcClients", job: ReconcileJob, pace: Pace) -> Progress:
+def _progress(clients: "GrpcClients", job: ReconcileJob, paces: _Paces) -> Progress:
     counters: ReconcileCounters = job.counters
     ended = counters.jobs_failed + counters.jobs_cancelled
     done = counters.jobs_succeeded + counters.jobs_skipped + ended
+    files_left = counters.files_total - files_done(counters)
+    paces.jobs.see(done, counters.jobs_total - done)
+    paces.files.see(counters.files_completed + counters.files_failed, files_left)
     return Progress(
         job=job,
         active=[] if job.state in ENDED else _active(clients, job.job_id),
         done=done,
         total=counters.jobs_total,
-        files_done=counters.files_completed + counters.files_reused,
+        files_done=files_done(counters),
         files_total=counters.files_total,
-        per_second=pace.per_second(done),
+        per_second=paces.jobs.per_second(),
+        seconds_left=(paces.files if files_left > 0 else paces.jobs).seconds_left(),
     )
 
 

@@ -16,6 +16,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
 )
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask
 from floecat.catalog.callers import Caller
+from floecat.catalog.capture_policies import check_capture_policy
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.views import ViewRepository
@@ -136,7 +137,7 @@ class CaptureRuns:
         else:
             policy.CopyFrom(self.settings.get(caller.account_id).settings.capture_policy)
         _narrow(policy, request.scope.columns or connector.source.columns)
-        check_sampling(policy)
+        check_capture_policy(policy, "capture_policy")
         return policy
 
 
@@ -153,17 +154,6 @@ def _request_key(caller: Caller, request: RunRequest) -> RequestKey | None:
     name = hashlib.sha256(f"{request.DESCRIPTOR.name}/{key}".encode()).hexdigest()
     content = request.SerializeToString(deterministic=True)
     return RequestKey(caller.account_id, name, hashlib.sha256(content).digest())
-
-
-def check_sampling(policy: CapturePolicy) -> None:
-    """Refuse a share of the row groups that isn't one."""
-    share = policy.sampling.row_group_fraction
-    if policy.HasField("sampling") and not 0 < share <= 1:
-        raise InvalidArgumentError(
-            f"{share:g} isn't a share of the row groups: give one above 0 and at most 1, or leave "
-            "sampling out",
-            field="capture_policy.sampling.row_group_fraction",
-        )
 
 
 def check_scope(scope: CaptureScope, mode: messages.CaptureMode.ValueType) -> None:

@@ -12,6 +12,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
     UpdateReconcilerSettingsResponse,
 )
 from floecat.catalog.callers import Caller
+from floecat.catalog.capture_policies import check_capture_policy
 from floecat.catalog.codec import Stored
 from floecat.catalog.masks import updated_spec
 from floecat.catalog.mutations import Change, Mutations, check_precondition
@@ -93,3 +94,4 @@ def check_settings(settings: ReconcilerSettings) -> None:
         raise InvalidArgumentError(
             "finished runs are kept for at least a minute", field="settings.finished_retention"
         )
+    check_capture_policy(settings.capture_policy, "settings.capture_policy")

@@ -121,5 +121,6 @@ class ExecutorControlHandlers:
     def SubmitLeasedFileGroupExecutionResult(
         self, requests: Iterator[wire.SubmitLeasedFileGroupExecutionResultRequest], _call: Call
     ) -> wire.SubmitLeasedFileGroupExecutionResultResponse:
-        settled = self._results.submit(requests, self._acceptance.file_groups.accept)
+        groups = self._acceptance.file_groups
+        settled = self._results.submit(requests, groups.accept, groups.losses)
         return wire.SubmitLeasedFileGroupExecutionResultResponse(state=settled.state)

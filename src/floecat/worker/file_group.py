@@ -22,6 +22,7 @@ from floecat.worker.work import Kind, LeasedWork
 _Request = messages.SubmitLeasedFileGroupExecutionResultRequest
 _SHOWN_FAILURES: Final = 3
 _SENT_FAILURES: Final = 1000
+_WAY_OUT: Final = "; a run with --allow-failed-files goes on without them"
 
 
 class RemoteFileGroupReconcileExecutor:
@@ -107,9 +108,10 @@ def _failure(work: LeasedWork, task: GroupTask, tally: _Tally) -> _Request:
     reasons = "; ".join(result.failure for result in tally.failures[:_SHOWN_FAILURES])
     more = " …" if failed > _SHOWN_FAILURES else ""
     retryable = all(result.retryable for result in tally.failures)
+    way_out = "" if retryable else _WAY_OUT
     failure = messages.LeasedJobFailure(
         failure_class=FCL_RETRYABLE if retryable else FCL_TERMINAL,
-        message=f"{failed} of {total} files failed: {reasons}{more}",
+        message=f"{failed} of {total} files failed: {reasons}{more}{way_out}",
     )
     closing = _Request.Failure(
         result_id=work.result_id("failure", plan=task.given.plan_id, group=task.group.group_id),

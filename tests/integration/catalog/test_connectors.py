@@ -20,6 +20,12 @@ from ai.floedb.floecat.connector.connector_pb2 import (
     ConnectorSpec,
     ValidateConnectorResponse,
 )
+from ai.floedb.floecat.execution.capture_pb2 import (
+    DCS_EXPLICIT,
+    DCS_FIRST_N,
+    CapturePolicy,
+    SamplingPolicy,
+)
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.records import CatalogStores
 from floecat.errors import FloecatError, InvalidArgumentError, NotFoundError
@@ -189,6 +195,32 @@ def test_what_cant_be_right_is_refused(world: World, fields: dict[str, Any], mes
         world.connector(**fields)
     assert "canary" not in refused.value.message
     assert secrets_kept(world) == {}
+
+
+@pytest.mark.parametrize(
+    ("capture", "field"),
+    [
+        (CapturePolicy(default_scope=DCS_FIRST_N, first_n=-2), "first_n"),
+        (CapturePolicy(default_scope=DCS_FIRST_N), "first_n"),
+        (CapturePolicy(default_scope=DCS_EXPLICIT), "columns"),
+        (
+            CapturePolicy(sampling=SamplingPolicy(row_group_fraction=1.5)),
+            "sampling.row_group_fraction",
+        ),
+    ],
+)
+def test_a_capture_policy_that_means_nothing_is_refused(
+    world: World, capture: CapturePolicy, field: str
+) -> None:
+    policy = connector_pb2.ReconcilePolicy(capture=capture)
+    with pytest.raises(InvalidArgumentError) as refused:
+        world.connector(policy=policy)
+    assert refused.value.field == f"spec.policy.capture.{field}"
+
+
+def test_columns_of_the_connector_are_named_for_its_policy(world: World) -> None:
+    policy = connector_pb2.ReconcilePolicy(capture=CapturePolicy(default_scope=DCS_EXPLICIT))
+    world.connector(policy=policy, source=connector_pb2.SourceSelector(columns=["id"]))
 
 
 def test_an_interval_below_ten_seconds_is_refused(world: World) -> None:

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from tests.support.clock import FakeClock
-from tests.support.reconciling import Reconciling, table_chunk
+from tests.support.reconciling import Reconciling, identity, table_chunk
 from typing_extensions import override
 
+from ai.floedb.floecat.execution.capture_pb2 import FileExecutionResult
+from ai.floedb.floecat.reconciler import executor_control_pb2 as wire
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from ai.floedb.floecat.reconciler.stored_pb2 import PlannedJob
@@ -32,6 +34,42 @@ def test_a_cancelled_tree_counts_all_of_it(plane: Reconciling) -> None:
     counters = plane.job(root).counters
     assert (counters.jobs_total, counters.jobs_succeeded, counters.jobs_cancelled) == (31, 1, 30)
     assert (counters.tables_changed, counters.snapshots_processed) == (1, 2)
+
+
+def test_files_that_failed_a_group_count(plane: Reconciling) -> None:
+    """Those of position deletes don't, and what was read beside them is left to do."""
+    root = plane.start()
+    plane.plan_connector(plane.lease().lease, ["sales.orders"])
+    chunk = table_chunk("orders", [1], capture_snapshot_ids=[1])
+    plane.plan_table(plane.lease().lease, chunk)
+    plane.plan_snapshot(plane.lease(messages.PLAN_SNAPSHOT), [["a", "b", "c"]])
+    lease = plane.lease(messages.EXEC_FILE_GROUP).lease
+    request = wire.SubmitLeasedFileGroupExecutionResultRequest
+    closing = request.Failure(
+        result_id="broken",
+        failure=wire.LeasedJobFailure(failure_class=wire.FCL_TERMINAL, message="broken"),
+        files=[FileExecutionResult(identity=identity(path)) for path in ("a", "b", "a-delete")],
+    )
+    plane.submit("FileGroupExecution", [request(lease=lease, failure=closing)])
+    counters = plane.job(root).counters
+    assert (counters.files_total, counters.files_completed, counters.files_failed) == (3, 0, 2)
+    assert counters.file_groups_failed == 1
+
+
+def test_a_run_says_of_how_many_some_went_wrong(plane: Reconciling) -> None:
+    root = plane.start(mode=messages.METADATA_ONLY)
+    plane.plan_connector(plane.lease().lease, ["sales.a", "sales.b", "sales.c", "sales.d"])
+    first, second, third, fourth = (plane.lease() for _ in range(4))
+    request = wire.SubmitLeasedPlanTableResultRequest
+    failure = wire.LeasedJobFailure(failure_class=wire.FCL_TERMINAL, message="no metadata")
+    closing = wire.PlanResultFailure(result_id="x", failure=failure)
+    plane.submit("PlanTable", [request(lease=first.lease, failure=closing)])
+    cancelled = messages.CancelReconcileJobRequest(job_id=second.lease.job_id)
+    plane.world.call("ReconcileControl/CancelReconcileJob", cancelled)
+    for leased in (second, third, fourth):
+        plane.plan_table(leased.lease, table_chunk(leased.target.source.name))
+    ended = plane.job(root)
+    assert ended.message == "1 failed, 1 cancelled of the 4 tables and views that were worked on"
 
 
 def test_what_has_ended_counts_however_much_goes_on_beside_it(plane: Reconciling) -> None:

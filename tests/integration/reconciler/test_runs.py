@@ -311,6 +311,44 @@ def test_columns_that_are_named_are_all_that_is_captured(plane: Reconciling) -> 
     assert [column.selector for column in policy.columns] == ["id", "#7"]
 
 
+NONSENSE = [
+    (capture_pb2.CapturePolicy(default_scope=capture_pb2.DCS_FIRST_N, first_n=-1), "first_n"),
+    (capture_pb2.CapturePolicy(default_scope=capture_pb2.DCS_FIRST_N), "first_n"),
+    (capture_pb2.CapturePolicy(default_scope=capture_pb2.DCS_EXPLICIT), "columns"),
+    (
+        capture_pb2.CapturePolicy(sampling=capture_pb2.SamplingPolicy()),
+        "sampling.row_group_fraction",
+    ),
+]
+"""Policies that mean nothing, and the field to mend."""
+
+
+@pytest.mark.parametrize(("policy", "field"), NONSENSE)
+def test_a_run_with_a_policy_that_means_nothing_is_refused(
+    plane: Reconciling, policy: capture_pb2.CapturePolicy, field: str
+) -> None:
+    with pytest.raises(InvalidArgumentError) as refused:
+        plane.start(capture_policy=policy)
+    assert refused.value.field == f"capture_policy.{field}"
+
+
+@pytest.mark.parametrize(("policy", "field"), NONSENSE)
+def test_settings_with_a_policy_that_means_nothing_are_refused(
+    world: World, policy: capture_pb2.CapturePolicy, field: str
+) -> None:
+    settings = messages.ReconcilerSettings(capture_policy=policy)
+    request = messages.UpdateReconcilerSettingsRequest(settings=settings)
+    with pytest.raises(InvalidArgumentError) as refused:
+        world.call("ReconcileControl/UpdateReconcilerSettings", request)
+    assert refused.value.field == f"settings.capture_policy.{field}"
+
+
+def test_columns_of_the_scope_are_named_for_the_policy(plane: Reconciling) -> None:
+    policy = capture_pb2.CapturePolicy(default_scope=capture_pb2.DCS_EXPLICIT)
+    job = plane.start(capture_policy=policy, scope=messages.CaptureScope(columns=["id"]))
+    assert [column.selector for column in plane.job(job).capture_policy.columns] == ["id"]
+
+
 def test_statistics_are_asked_of_one_snapshot(plane: Reconciling) -> None:
     plane.mirror("sales.orders", snapshots=[1, 2, 3])
     found = plane.world.call(

@@ -416,6 +416,7 @@ class TestFileGroups:
         assert not received.chunks
         failure = received.closing.failure
         assert "2 of 4 files failed" in failure.failure.message
+        assert "a run with --allow-failed-files goes on without them" in failure.failure.message
         assert {result.state for result in failure.files} == {FES_FAILED}
         assert any("nowhere" in result.failure for result in failure.files)
 

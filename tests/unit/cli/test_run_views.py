@@ -42,6 +42,7 @@ def progress(**fields: object) -> Progress:
         "files_done": 4,
         "files_total": 8,
         "per_second": 0.5,
+        "seconds_left": 14.0,
         **fields,
     }
     return Progress(**shown)  # type: ignore[arg-type]
@@ -71,7 +72,7 @@ def test_failures_and_troubles_are_told_while_it_goes_on() -> None:
         message="nothing listens there",
         failures=[JobFailure(kind=messages.PLAN_TABLE, target=ORDERS, message="no metadata")],
     )
-    shown = progress(job=run, per_second=None)
+    shown = progress(job=run, per_second=None, seconds_left=None)
     text = drawn(shown)
     assert "nothing listens there" in text
     assert "no metadata" in text

@@ -7,7 +7,7 @@ import pytest
 from ai.floedb.floecat.common.common_pb2 import RK_TABLE, ResourceId
 from ai.floedb.floecat.reconciler import reconciler_pb2
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileJob, ReconcileJobNode
-from floecat.cli import main, output, run_views, runs, tree
+from floecat.cli import main, output, run_texts, run_views, runs, tree
 from floecat.cli.pages import Fetched
 from floecat.cli.run_texts import failure_lines
 from floecat.cli.watching import Progress
@@ -21,7 +21,7 @@ def job() -> ReconcileJob:
 
 
 def progress() -> Progress:
-    return Progress(job(), [job()], 1, 2, 0, 0, None)
+    return Progress(job(), [job()], 1, 2, 0, 0, None, None)
 
 
 PRINTS: dict[str, Callable[[], object]] = {
@@ -54,6 +54,27 @@ def test_its_controls_are_shown(
     assert not set("\x1b\x07\x9b\u202e\u2028") & set(shown)
 
 
+UPSTREAM = "a part of it failed: \x0f\nDeserializing page\r\n\theader failed.\n"
+ON_ONE_LINE = "a part of it failed: \u240f Deserializing page header failed."
+
+
+def test_what_a_job_says_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    failure = reconciler_pb2.JobFailure(kind=reconciler_pb2.PLAN_TABLE, message=UPSTREAM)
+    failed = ReconcileJob(
+        state=reconciler_pb2.RJS_FAILED, message=UPSTREAM, attempt=2, failures=[failure]
+    )
+    output.print_fields(run_texts.job_fields(failed))
+    runs._print_end("lake", failed)
+    output.draw(runs._drawn(ReconcileJobNode(job=failed)))
+    failed.state = reconciler_pb2.RJS_QUEUED
+    output.draw(run_views.run_tree("lake", Progress(failed, [failed], 1, 2, 0, 0, None, None)))
+    output.note(run_views.summary(Progress(failed, [], 1, 2, 0, 0, None, None)))
+    captured = capsys.readouterr()
+    lines = [line for line in (captured.out + captured.err).splitlines() if "Deser" in line]
+    assert len(lines) == 8
+    assert all(ON_ONE_LINE in line for line in lines)
+
+
 def test_lines_of_a_field_stay_in_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_fields({"sql": "select 1\nname  forged"})
     assert capsys.readouterr().out == "sql  select 1\n     name  forged\n"
@@ -62,7 +83,7 @@ def test_lines_of_a_field_stay_in_its_column(capsys: pytest.CaptureFixture[str])
 def test_a_failure_of_a_job_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     failure = reconciler_pb2.JobFailure(message="bytes \x0f\nstate  forged")
     output.print_fields({"failures": failure_lines([failure])})
-    assert capsys.readouterr().out == "failures  part: bytes ␏␊state  forged\n"
+    assert capsys.readouterr().out == "failures  part: bytes ␏ state forged\n"
 
 
 def test_json_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

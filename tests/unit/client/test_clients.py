@@ -1,5 +1,7 @@
 """Stubs are made when they are first asked for, one for every service that is declared."""
 
+from pathlib import Path
+
 import pytest
 
 import floecat
@@ -13,6 +15,16 @@ def test_every_declared_stub_can_be_had_and_stays_the_same() -> None:
             assert getattr(clients, name) is getattr(clients, name)
             stub = floecat.GrpcClients.__annotations__[name]
             assert type(getattr(clients, name)).__name__ == stub.strip('"')
+
+
+def test_stubs_are_listed_before_anybody_uses_them() -> None:
+    with floecat.connect("localhost:1") as clients:
+        assert {*floecat.GrpcClients.__annotations__, "close"} <= set(dir(clients))
+
+
+def test_the_manual_names_every_stub() -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "client.md").read_text()
+    assert not [name for name in floecat.GrpcClients.__annotations__ if f"`{name}`" not in manual]
 
 
 def test_what_is_no_service_is_no_attribute() -> None:

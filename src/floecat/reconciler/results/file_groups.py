@@ -10,6 +10,7 @@ from ai.floedb.floecat.execution.capture_pb2 import (
     FES_FAILED_ALLOWED,
     FES_SUCCEEDED,
     FileExecutionResult,
+    FileGroup,
     FileGroupResultChunk,
     PlannedFile,
     SegmentReference,
@@ -17,7 +18,7 @@ from ai.floedb.floecat.execution.capture_pb2 import (
 from ai.floedb.floecat.reconciler import reconciler_pb2 as messages
 from ai.floedb.floecat.reconciler.reconciler_pb2 import ReconcileCounters
 from floecat.artifacts.coverage import CoverageHash
-from floecat.errors import InvalidArgumentError
+from floecat.errors import FloecatError, InvalidArgumentError
 from floecat.reconciler.assignments import Assignment, Assignments
 from floecat.reconciler.group_results import capture_prefix
 from floecat.reconciler.jobs import Outcome, Report, Succeeded
@@ -55,11 +56,26 @@ class FileGroupResults:
         counters.file_groups_completed = 1
         return Succeeded(), Report(counters=counters, payload=received.pieces.as_blob())
 
+    def losses(self, received: Received) -> Report:
+        """How many files failed the group; those that were read for nothing are none of them."""
+        try:
+            assignment = self._assignments.get(received.lease, messages.EXEC_FILE_GROUP)
+            group = self._group(assignment)
+        except FloecatError:
+            return Report()  # counts are for people, and don't keep a failure from being told
+        planned = {file.identity.file_path for file in group.files}
+        failed = {result.identity.file_path for result in received.closing.files} & planned
+        counters = ReconcileCounters(files_failed=len(failed), file_groups_failed=1)
+        return Report(counters=counters)
+
+    def _group(self, assignment: Assignment) -> FileGroup:
+        parent = self._store.get(assignment.job.account_id, assignment.job.ancestors[0])
+        return self._plans.group(parent.payload, assignment.task).group
+
     def _require_coverage(
         self, assignment: Assignment, checked: "_Checked", files_total: int
     ) -> None:
-        parent = self._store.get(assignment.job.account_id, assignment.job.ancestors[0])
-        group = self._plans.group(parent.payload, assignment.task).group
+        group = self._group(assignment)
         planned = _coverage(group.files)
         same = planned.hexdigest() == checked.coverage.hexdigest()
         if not same or files_total != len(planned):

@@ -33,7 +33,15 @@ from floecat.storage.blobs.port import BlobStore
 Application = Callable[[Received], tuple[Outcome, Report]]
 """What a result does to the catalog, and what that means for its job."""
 
+Losses = Callable[[Received], Report]
+"""What a failed result says was done, or wasn't."""
+
 MAX_MESSAGE: Final = 2000
+
+
+def no_losses(_received: Received) -> Report:
+    """A failure that says nothing but why."""
+    return Report()
 
 
 class Results:
@@ -43,14 +51,19 @@ class Results:
         self._store = store
         self._blobs = blobs
 
-    def submit(self, requests: Iterable[Any], apply: Application) -> Settled:
+    def submit(
+        self, requests: Iterable[Any], apply: Application, losses: Losses = no_losses
+    ) -> Settled:
         """Take a result. The same one again is answered as the first time, lease or no lease."""
         received = receive(requests, self._blobs, self._store.renew)
         lease, result_id = received.lease, received.result_id
         settled = self._store.find_settled(lease, result_id, received.fingerprint)
         if settled is not None:
             return settled
-        outcome, report = self._outcome(received, apply)
+        if received.succeeded:
+            outcome, report = self._outcome(received, apply)
+        else:
+            outcome, report = failure_outcome(received.closing.failure), losses(received)
         return self._store.settle(lease, result_id, received.fingerprint, outcome, report)
 
     def complete(self, lease: JobLease, result_id: str, sent: bytes, outcome: Outcome) -> Settled:
@@ -60,8 +73,6 @@ class Results:
         return self._store.settle(lease, result_id, sent, outcome)
 
     def _outcome(self, received: Received, apply: Application) -> tuple[Outcome, Report]:
-        if not received.succeeded:
-            return failure_outcome(received.closing.failure), Report()
         try:
             self._store.fence(received.lease)
             return apply(received)

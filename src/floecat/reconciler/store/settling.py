@@ -25,6 +25,11 @@ from floecat.reconciler.transactions import Transaction
 _COUNTED: Final = {SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "cancelled"}
 _STRICT: Final = frozenset({messages.PLAN_SNAPSHOT})
 """Kinds whose children all have to succeed."""
+_PARTS: Final = {
+    messages.PLAN_CONNECTOR: "tables and views",
+    messages.PLAN_TABLE: "snapshots",
+}
+"""What the children of a job are to people."""
 _MAX_MESSAGE: Final = 2000
 
 
@@ -165,12 +170,10 @@ class Settlement:
             return
         tally = parent.tally
         lost = tally.failed + tally.cancelled
-        degraded = f"{tally.degraded} of {parent.children_total} below it are degraded"
         if lost and not tally.succeeded and not tally.skipped:
             self.end(tx, parent, FAILED, messages.JOR_TERMINAL_ERROR, "everything below it failed")
         elif lost or tally.degraded:
-            message = f"{lost} of {parent.children_total} below it failed" if lost else degraded
-            self.end(tx, parent, SUCCEEDED, messages.JOR_DEGRADED, message)
+            self.end(tx, parent, SUCCEEDED, messages.JOR_DEGRADED, _shortfall(parent))
         else:
             self.succeed(tx, parent, parent.message)
 
@@ -183,6 +186,15 @@ class Settlement:
             barrier.due_ms = self._now_ms()
             put_job(tx, barrier)
             self._queue.admit(tx, barrier)
+
+
+def _shortfall(parent: StoredJob) -> str:
+    """What went wrong below a job. What was left alone, being as it was, isn't among the parts."""
+    tally = parent.tally
+    parts = {"failed": tally.failed, "cancelled": tally.cancelled, "degraded": tally.degraded}
+    wrong = ", ".join(f"{count} {word}" for word, count in parts.items() if count)
+    whole = f"{parent.children_total} {_PARTS.get(parent.kind, 'parts')}"
+    return f"{wrong} of the {whole} that were worked on"
 
 
 def _add_one(tally: JobTally, child: StoredJob) -> None:

@@ -1,0 +1,35 @@
+"""What a capture policy may ask for: of a run, of a connector or of an account."""
+
+from collections.abc import Sequence
+
+from ai.floedb.floecat.execution.capture_pb2 import DCS_EXPLICIT, DCS_FIRST_N, CapturePolicy
+from floecat.errors import InvalidArgumentError
+
+
+def check_capture_policy(policy: CapturePolicy, field: str, columns: Sequence[str] = ()) -> None:
+    """Refuse what means nothing.
+
+    `field` is where the policy is in its request; `columns` are those named beside it.
+    """
+    _check_first_n(policy, field)
+    if policy.default_scope == DCS_EXPLICIT and not policy.columns and not columns:
+        raise InvalidArgumentError(
+            "only columns that are named are to be captured, and none is: name some, or give "
+            "another default_scope",
+            field=f"{field}.columns",
+        )
+    share = policy.sampling.row_group_fraction
+    if policy.HasField("sampling") and not 0 < share <= 1:
+        raise InvalidArgumentError(
+            f"{share:g} isn't a share of the row groups: give one above 0 and at most 1, or leave "
+            "sampling out",
+            field=f"{field}.sampling.row_group_fraction",
+        )
+
+
+def _check_first_n(policy: CapturePolicy, field: str) -> None:
+    if policy.default_scope == DCS_FIRST_N and policy.first_n < 1:
+        raise InvalidArgumentError(
+            f"first_n is {policy.first_n}: give at least 1, or another default_scope",
+            field=f"{field}.first_n",
+        )
