@@ -8,5 +8,5 @@ def require_version(what: str, found: int, known: int) -> None:
     if found != known:
         raise IncompatibleStoreError(
             f"{what} has version {found} of its layout, and version {known} is what this version "
-            "of Floecat reads: capture or put it again"
+            "of Floecat reads: capture the snapshot again with --full"
         )

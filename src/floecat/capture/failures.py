@@ -37,6 +37,9 @@ def reasons(path: str) -> Iterator[None]:
         ) from error
     except (pa.ArrowException, pl.exceptions.PolarsError, ValueError, ArithmeticError) as error:
         raise CaptureFailure(f"{path}: it can't be read as parquet: {error}") from error
+    except (LookupError, TypeError, AttributeError) as error:
+        # Bytes that nobody thought of: they must not fail the files beside them.
+        raise CaptureFailure(f"{path}: it can't be read as parquet: {error!r}") from error
     except OSError as error:
         raise _of_bytes_or_network(path, error) from error
     except ConnectorError as error:

@@ -21,10 +21,9 @@ from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.learning.base import Learning
 from floecat.capture.learning.opening import learning_of
 from floecat.capture.leaves import FileLeaf
-from floecat.capture.opening import opened_source
+from floecat.capture.opening import Opening, opened_source
 from floecat.capture.pages import PageRows
 from floecat.capture.parquet.reading import ParquetSource, ReadAs
-from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.connectors.spi.access import FileAccess
 from floecat.connectors.spi.emitter import StatsProtoEmitter
 from floecat.connectors.spi.ndv import FilteringNdvProvider, NdvProvider
@@ -55,13 +54,10 @@ def capture_file(
     access: FileAccess,
     planned: PlannedFile,
     policy: FilePolicy,
-    schemas: KnownSchemas | None = None,
+    opening: Opening | None = None,
 ) -> CapturedFile:
-    """Read a file. Raises `CaptureFailure`, which says why it can't be read.
-
-    `schemas` are those of other files of the same table, which may be the same.
-    """
-    with opened_source(access, planned, schemas) as source:
+    """Read a file. Raises `CaptureFailure`, which says why it can't be read."""
+    with opened_source(access, planned, opening or Opening()) as source:
         return _Capture(source, planned, policy).run()
 
 
@@ -116,7 +112,11 @@ class _Capture:
         row = self._with_stated_ndv(stated)
         if column.wants_data or row is None:
             learning = learning_of(column, leaf.arrow_type, stated.physical.stored)
-            row = self._learn(learning, leaf, row, pages)
+            try:
+                row = self._learn(learning, leaf, row, pages)
+            except MemoryError:  # a batch was larger than its beginning let expect
+                learning = learning_of(column, leaf.arrow_type, stated.physical.stored)
+                row = self._learn(learning, leaf, row, pages, in_small_batches=True)
         if pages is not None:
             self._add_pages(pages, learning)
         return row
@@ -140,15 +140,24 @@ class _Capture:
         return FilteringNdvProvider(ParquetNdvProvider(self._source.statistics, leaves), leaves)
 
     def _learn(
-        self, learning: Learning, leaf: FileLeaf, stated: ColumnRow | None, pages: PageRows | None
+        self,
+        learning: Learning,
+        leaf: FileLeaf,
+        stated: ColumnRow | None,
+        pages: PageRows | None,
+        *,
+        in_small_batches: bool = False,
     ) -> ColumnRow:
         groups = self._groups if stated is None else self._sampled
-        form = ReadAs(dictionary=self._by_dictionary(learning, leaf, groups))
+        form = ReadAs(
+            dictionary=self._by_dictionary(learning, leaf, groups),
+            in_small_batches=in_small_batches,
+        )
         look = None if pages is None else pages.look
         for values in self._source.batches(leaf, groups, form=form, look=look):
             learning.add(values)
         if (unit := learning.looks_again_at) is not None:
-            for values in self._source.batches(leaf, groups, form=ReadAs(unit=unit)):
+            for values in self._source.batches(leaf, groups, form=replace(form, unit=unit)):
                 learning.look_again(values)
         learnt = learning.row()
         if stated is None or len(groups) == len(self._groups):

@@ -2,17 +2,32 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
 
 from ai.floedb.floecat.execution.capture_pb2 import PlannedFile
 from floecat.capture.failures import CaptureFailure, reasons
+from floecat.capture.memory import MemoryLimit
 from floecat.capture.parquet.reading import ParquetSource
 from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.connectors.spi.access import FileAccess
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What files of a task are opened with."""
+
+    schemas: KnownSchemas | None = None
+    """Of other files of the same table, which may be the same."""
+    limit: MemoryLimit | None = None
+
+
+_ALONE: Final = Opening()
+
+
 @contextmanager
 def opened_source(
-    access: FileAccess, planned: PlannedFile, schemas: KnownSchemas | None = None
+    access: FileAccess, planned: PlannedFile, opening: Opening = _ALONE
 ) -> Iterator[ParquetSource]:
     """Open a file. What goes wrong with its bytes, also later, is a `CaptureFailure`."""
     identity = planned.identity
@@ -24,4 +39,4 @@ def opened_source(
                 "it isn't the file any more that it was"
             )
         is_far = not access.is_local(identity.file_path)
-        yield ParquetSource(file, size, schemas, is_far=is_far)
+        yield ParquetSource(file, size, opening.schemas, opening.limit, is_far=is_far)

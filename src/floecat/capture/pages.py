@@ -129,9 +129,9 @@ class PageRows:
 
     def _fits(self, bounds: PageBounds, places: PageLocations, rows: int) -> bool:
         """Whether a page index can be one of a row group of so many rows."""
-        ends = [*places.first_rows[1:], rows]
-        if len(bounds) != len(places) or (ends and places.first_rows[-1] > rows):
+        if not len(places) or len(bounds) != len(places) or places.first_rows[-1] > rows:
             return False
+        ends = [*places.first_rows[1:], rows]
         nulls = None if self.stated.leaf.repeated else bounds.null_counts
         pages = zip(places.first_rows, ends, nulls or (), strict=False)
         return all(null <= end - first for first, end, null in pages if null is not None)

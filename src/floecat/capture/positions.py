@@ -13,7 +13,7 @@ from floecat.artifacts.positions import PositionRun
 from floecat.capture.columns import WantedColumn
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.leaves import FileLeaf
-from floecat.capture.opening import opened_source
+from floecat.capture.opening import Opening, opened_source
 from floecat.capture.parquet.reading import ParquetSource
 from floecat.connectors.spi.access import FileAccess
 from floecat.types.kinds import Kind
@@ -43,16 +43,19 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 class PositionDeletes:
     """Goes through a file once, a batch of rows at a time, however large it is."""
 
-    def __init__(self, access: FileAccess, planned: PlannedFile) -> None:
+    def __init__(
+        self, access: FileAccess, planned: PlannedFile, opening: Opening | None = None
+    ) -> None:
         self._access = access
         self._planned = planned
+        self._opening = opening or Opening()
         self.rows = 0
         """That were read so far."""
         self.bytes_read = 0
 
     def __iter__(self) -> Iterator[list[PositionRun]]:
         """Runs of positions, some at a time. Raises `CaptureFailure`, which says why it can't."""
-        with opened_source(self._access, self._planned) as source:
+        with opened_source(self._access, self._planned, self._opening) as source:
             paths, positions = _column(source, _FILE_PATH), _column(source, _POSITION)
             _require_type(paths, _FILE_PATH, is_right=_is_text(paths.arrow_type))
             _require_type(positions, _POSITION, is_right=kinds.is_integer(positions.arrow_type))

@@ -30,6 +30,8 @@ from floecat.artifacts.positions import PositionsWriter, positions_writer
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
+from floecat.capture.memory import MemoryLimit, memory_limit
+from floecat.capture.opening import Opening
 from floecat.capture.parquet.schemas import KnownSchemas
 from floecat.capture.parts import PartWriter
 from floecat.capture.positions import PositionDeletes
@@ -59,6 +61,13 @@ class TaskContext:
     allow_failed_files: bool = False
     sketches_together: bool = False
     """Sketches are kept of all files together, not of each."""
+    task_memory: int | None = None
+    """Bytes that decoding a batch may take, in a process that does nothing else; None: any."""
+
+    @property
+    def limit(self) -> MemoryLimit | None:
+        """The same, where it can be kept."""
+        return None if self.task_memory is None else memory_limit(self.task_memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,10 @@ class _Run:
                 continue
             try:
                 captured = capture_file(
-                    self._context.access, planned, self._context.policy, self._schemas
+                    self._context.access,
+                    planned,
+                    self._context.policy,
+                    Opening(self._schemas, self._context.limit),
                 )
             except CaptureFailure as failure:
                 self._result.results.append(self._failed(planned, failure))
@@ -169,7 +181,8 @@ class _Run:
     def _read_delete_file(
         self, planned: PlannedFile, writer: PositionsWriter
     ) -> FileExecutionResult:
-        reading = PositionDeletes(self._context.access, planned)
+        opening = Opening(limit=self._context.limit)
+        reading = PositionDeletes(self._context.access, planned, opening)
         first = writer.batches
         for runs in reading:
             writer.write(runs)

@@ -59,7 +59,7 @@ class ConnectorChecks:
         _check_no_secrets(spec.properties, "properties")
         _check_auth(spec.auth)
         _check_policy(spec.policy)
-        check_capture_policy(spec.policy.capture, "spec.policy.capture", spec.source.columns)
+        check_capture_policy(spec.policy.capture, "spec.policy.capture")
         self._check_destination(caller, spec)
         connector = Connector()
         copy_shared_fields(spec, connector)

@@ -16,7 +16,7 @@ from ai.floedb.floecat.reconciler.reconciler_pb2 import (
 )
 from ai.floedb.floecat.reconciler.stored_pb2 import JobTask
 from floecat.catalog.callers import Caller
-from floecat.catalog.capture_policies import check_capture_policy
+from floecat.catalog.capture_policies import check_capture_policy, require_columns
 from floecat.catalog.connectors import ConnectorRepository
 from floecat.catalog.tables import TableRepository
 from floecat.catalog.views import ViewRepository
@@ -113,11 +113,12 @@ class CaptureRuns:
         connector: Connector,
         mode: messages.CaptureMode.ValueType,
     ) -> JobTask:
+        policy = self._capture_policy(caller, request, connector)
+        if mode != messages.METADATA_ONLY:
+            check_capture_policy(policy, "capture_policy")
+            require_columns(policy, "capture_policy")
         task = JobTask(
-            scope=request.scope,
-            mode=mode,
-            full_rescan=request.full_rescan,
-            capture_policy=self._capture_policy(caller, request, connector),
+            scope=request.scope, mode=mode, full_rescan=request.full_rescan, capture_policy=policy
         )
         task.target.connector_id.CopyFrom(connector.resource_id)
         task.named_columns.extend(request.scope.columns)
@@ -137,7 +138,6 @@ class CaptureRuns:
         else:
             policy.CopyFrom(self.settings.get(caller.account_id).settings.capture_policy)
         _narrow(policy, request.scope.columns or connector.source.columns)
-        check_capture_policy(policy, "capture_policy")
         return policy
 
 

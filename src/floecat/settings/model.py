@@ -369,7 +369,7 @@ class CaptureSettings:
         2 * 1024**3,
         "Bytes that a task of Spark's may take while it reads files, besides what its process has "
         "at the start. A file that needs more fails; some hundred megabytes are usual.",
-        minimum=256 * 1024**2,
+        minimum=1024**3,
     )
     spark: SparkSettings = group(SparkSettings)
 

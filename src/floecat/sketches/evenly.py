@@ -12,14 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from floecat.sketches.kll import LEAST, total_capacity
 from floecat.sketches.selecting import at_ranks
 
 _PREAMBLE: Final = 5
 _SERIAL_VERSION: Final = 1
 _FAMILY: Final = 15
 _SORTED: Final = 2
-_LEAST: Final = 8
-"""Values that even the lowest level has room for."""
 _FEWEST: Final = 2
 """One value alone is written in another form, which is left to the library."""
 
@@ -85,14 +84,8 @@ def _written(
     chosen: NDArray[np.float64], sizes: list[int], population: Population, k: int
 ) -> bytes:
     levels = len(sizes)
-    capacity = sum(_capacity(k, levels - 1 - level) for level in range(levels))
-    starts = capacity - len(chosen) + np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    head = struct.pack("<BBBBHBB", _PREAMBLE, _SERIAL_VERSION, _FAMILY, _SORTED, k, _LEAST, 0)
+    starts = total_capacity(k, levels) - len(chosen) + np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    head = struct.pack("<BBBBHBB", _PREAMBLE, _SERIAL_VERSION, _FAMILY, _SORTED, k, LEAST, 0)
     head += struct.pack("<QHBB", population.count, k, levels, 0)
     ends = struct.pack("<dd", population.least, population.greatest)
     return head + starts.astype("<u4").tobytes() + ends + chosen.tobytes()
-
-
-def _capacity(k: int, depth: int) -> int:
-    """What a level has room for: two thirds of the level above it, rounded."""
-    return max(_LEAST, ((2 * k << depth) // int(3**depth) + 1) >> 1)

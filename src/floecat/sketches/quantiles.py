@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from floecat.sketches.evenly import Population, evenly_chosen, evenly_chosen_of_counts
 from floecat.sketches.histograms import Histogram, binned
+from floecat.sketches.kll import is_whole
 from floecat.sketches.wrapped import WrappedSketch
 
 K: Final = 200
@@ -28,6 +29,11 @@ class QuantileSketch(WrappedSketch):
     @override
     def _new(cls) -> Any:
         return datasketches.kll_doubles_sketch(K)
+
+    @classmethod
+    @override
+    def _is_whole(cls, content: bytes) -> bool:
+        return is_whole(content)
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Self:
@@ -77,6 +83,7 @@ class QuantileSketch(WrappedSketch):
         # The library's own weights of the points are wrong where its lower levels are empty.
         points = [value for value, _ in self._sketch]
         values = np.unique([*points, *self.quantiles([0.0, 1.0])])
+        values = values[~np.isnan(values)]  # which nobody should have put there
         ranks = self._sketch.get_cdf(values.tolist(), True)[:-1]
         # It may have lost the ends, but each of them is the value of a row at least.
         weights = np.maximum(np.diff(ranks, prepend=0.0), 1 / self.count)

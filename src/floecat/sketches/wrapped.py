@@ -37,10 +37,17 @@ class WrappedSketch(ABC):
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
         """Read a sketch, whoever wrote it."""
+        if not cls._is_whole(content):
+            raise DataLossError(f"this isn't a sketch of {cls.what}: it isn't whole")
         try:
             return cls(cls.library_type.deserialize(content))
         except (RuntimeError, ValueError, IndexError) as error:
             raise DataLossError(f"this isn't a sketch of {cls.what}: {error}") from error
+
+    @classmethod
+    def _is_whole(cls, content: bytes) -> bool:
+        """Whether the library can be given the bytes: it doesn't look at all of them."""
+        return bool(content)
 
     def to_bytes(self) -> bytes:
         """As DataSketches writes it."""

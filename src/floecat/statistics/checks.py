@@ -94,7 +94,7 @@ def check_numbers(value: Message, field: str) -> None:
         for one in held if told.is_repeated else (held,):
             if isinstance(one, Message):
                 check_numbers(one, name)
-            elif _is_counted(told.name) and not 0 <= one < inf:
+            elif _is_counted(told.name, one) and not 0 <= one < inf:
                 raise InvalidArgumentError(f"{name} is {one}: nothing is counted so", field=name)
     if isinstance(value, ScalarStats) and value.HasField("value_count"):
         without = value.null_count + value.nan_count
@@ -105,5 +105,5 @@ def check_numbers(value: Message, field: str) -> None:
             )
 
 
-def _is_counted(name: str) -> bool:
-    return name.endswith(_COUNTED)
+def _is_counted(name: str, value: object) -> bool:
+    return name.endswith(_COUNTED) and type(value) in {int, float}

@@ -5,6 +5,7 @@ FILE records, a few at a time.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from ai.floedb.floecat.catalog.index_pb2 import IndexArtifactRecord
 from ai.floedb.floecat.catalog.stats_pb2 import (
@@ -35,6 +36,8 @@ from floecat.artifacts.segments import number_shapes, write_columns, write_manif
 from floecat.artifacts.types import stored_type
 from floecat.sketches.quantiles import QUANTILES_TYPE
 from floecat.storage.blobs.port import BlobStore
+from floecat.types.bounds import Bound, lower_bound, upper_bound
+from floecat.types.errors import InvalidValueError
 
 
 class InlineSegment:
@@ -75,14 +78,15 @@ def to_row(stats: ScalarStats) -> ColumnRow:
     """What a record tells of a column, as segments have it."""
     sketches = {(s.role, s.type): s.data for s in stats.sketches if s.data}
     exact = stats.ndv.WhichOneof("value") == "exact" and stats.ndv.method == NM_DICTIONARY
+    low, high = _bounds(stats)
     return ColumnRow(
         value_count=stats.value_count if stats.HasField("value_count") else None,
         null_count=stats.null_count if stats.HasField("null_count") else None,
         nan_count=stats.nan_count if stats.HasField("nan_count") else None,
-        minimum=stats.min if stats.HasField("min") else None,
-        maximum=stats.max if stats.HasField("max") else None,
-        minimum_tight=stats.min_tight,
-        maximum_tight=stats.max_tight,
+        minimum=None if low is None else low.encoded,
+        maximum=None if high is None else high.encoded,
+        minimum_tight=low is not None and low.is_tight,
+        maximum_tight=high is not None and high.is_tight,
         width_bytes=_width(stats),
         rows_seen=stats.ndv.rows_seen if stats.ndv.HasField("rows_seen") else None,
         dictionary_ndv=stats.ndv.exact if exact else None,
@@ -90,6 +94,19 @@ def to_row(stats: ScalarStats) -> ColumnRow:
         quantiles=sketches.get((SR_QUANTILES, QUANTILES_TYPE)),
         frequencies=sketches.get((SR_FREQUENT_ITEMS, FREQUENCIES_TYPE)),
     )
+
+
+def _bounds(stats: ScalarStats) -> tuple[Bound | None, Bound | None]:
+    """Bounds as they are written here; one that isn't of the column's type is none."""
+    logical = stored_type(stats.logical_type)
+    low = high = None
+    with suppress(InvalidValueError):
+        if stats.HasField("min"):
+            low = lower_bound(logical, stats.min, is_tight=stats.min_tight)
+    with suppress(InvalidValueError):
+        if stats.HasField("max"):
+            high = upper_bound(logical, stats.max, is_tight=stats.max_tight)
+    return low, high
 
 
 def _width(stats: ScalarStats) -> int | None:

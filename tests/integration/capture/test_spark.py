@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.support.captures import planned, wanted
 from tests.support.segmenting import Patient, context_of, positions_in, segment_of
+from tests.unit.capture.test_hostile_sizes import same_text
 
 from floecat.artifacts.segments import Segment
 from floecat.capture.columns import FilePolicy
@@ -128,15 +129,11 @@ def test_positions_of_deletes(
 def test_a_file_that_takes_too_much_memory_fails_alone(
     local: tuple[Path, SparkCaptureRunner], tmp_path: Path
 ) -> None:
-    """Six gigabytes of one text, over and over, in a file of some hundred bytes."""
+    """Gigabytes of one text, over and over, in a file of some hundred bytes."""
     folder, runner = local
     files = [tmp_path / name for name in ("before", "huge", "after")]
-    for path, rows in zip(files, (10, 300_000, 10), strict=True):
-        same = pa.DictionaryArray.from_arrays(
-            pa.array(np.zeros(rows, np.int32)), pa.array(["x" * 20_000])
-        )
-        table = pa.table({"s": pa.StructArray.from_arrays([same], ["t"])})
-        pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
+    for path, rows in zip(files, (10, 2_000, 10), strict=True):
+        same_text(path, rows)
     column = replace(wanted(pa.schema([("t", pa.string())]))[0], file_paths=(("s", "t"),))
     context = context_of(folder, files, FilePolicy(columns=(column,)), "memory")
     task = CaptureTask(0, tuple(planned(path).SerializeToString() for path in files))

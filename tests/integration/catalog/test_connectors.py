@@ -202,7 +202,6 @@ def test_what_cant_be_right_is_refused(world: World, fields: dict[str, Any], mes
     [
         (CapturePolicy(default_scope=DCS_FIRST_N, first_n=-2), "first_n"),
         (CapturePolicy(default_scope=DCS_FIRST_N), "first_n"),
-        (CapturePolicy(default_scope=DCS_EXPLICIT), "columns"),
         (
             CapturePolicy(sampling=SamplingPolicy(row_group_fraction=1.5)),
             "sampling.row_group_fraction",
@@ -218,9 +217,9 @@ def test_a_capture_policy_that_means_nothing_is_refused(
     assert refused.value.field == f"spec.policy.capture.{field}"
 
 
-def test_columns_of_the_connector_are_named_for_its_policy(world: World) -> None:
+def test_columns_may_be_left_for_runs_to_name(world: World) -> None:
     policy = connector_pb2.ReconcilePolicy(capture=CapturePolicy(default_scope=DCS_EXPLICIT))
-    world.connector(policy=policy, source=connector_pb2.SourceSelector(columns=["id"]))
+    world.connector(policy=policy)
 
 
 def test_an_interval_below_ten_seconds_is_refused(world: World) -> None:

@@ -333,6 +333,16 @@ def test_a_run_with_a_policy_that_means_nothing_is_refused(
 
 
 @pytest.mark.parametrize(("policy", "field"), NONSENSE)
+def test_a_run_that_captures_nothing_has_no_policy_to_refuse(
+    plane: Reconciling, policy: capture_pb2.CapturePolicy, field: str
+) -> None:
+    job = plane.start(mode=messages.METADATA_ONLY, capture_policy=policy)
+    assert plane.job(job).mode == messages.METADATA_ONLY, field
+
+
+@pytest.mark.parametrize(
+    ("policy", "field"), [(policy, field) for policy, field in NONSENSE if field != "columns"]
+)
 def test_settings_with_a_policy_that_means_nothing_are_refused(
     world: World, policy: capture_pb2.CapturePolicy, field: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from floecat.artifacts.columns import SCHEMA, ColumnRow, to_batch
 from floecat.artifacts.index.bounds import (
-    TEXTS,
+    LEARNT,
     partition_values,
     typed_bounds,
     widened_bounds,
@@ -35,7 +35,7 @@ def learnt(*ends: tuple[str, str] | None) -> pa.RecordBatch:
 
 
 def typed(before: LogicalType, now: LogicalType, *ends: tuple[str, str] | None) -> pa.StructArray:
-    table = pa.Table.from_batches([learnt(*ends)], SCHEMA).select(TEXTS)
+    table = pa.Table.from_batches([learnt(*ends)], SCHEMA).select(LEARNT)
     return typed_bounds(table, before, now)
 
 

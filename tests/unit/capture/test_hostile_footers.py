@@ -11,6 +11,7 @@ from tests.support.captures import access_to, planned, wanted, written
 from floecat.capture.columns import FilePolicy
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import capture_file
+from floecat.capture.opening import Opening
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.pages import parse_bounds
 from floecat.capture.parquet.schemas import KnownSchemas
@@ -78,7 +79,7 @@ def test_a_file_that_is_read_differently_deceives_nobody(
     second = bytes([kind]) + number(2) + value
     middle = b"\x10" if trick == "an end that isn't" else b""
     bad = with_footer(tmp_path / "bad", body, footer[:-1] + middle + second + b"\0")
-    schemas = KnownSchemas()
+    schemas = Opening(KnownSchemas())
     access = access_to(tmp_path)
     with pytest.raises(CaptureFailure):
         capture_file(access, planned(bad), POLICY, schemas)
@@ -111,7 +112,7 @@ def test_a_footer_that_lacks_something_fails_whoever_was_read_before(
     assert footer[rows_end] == 0x19
     short = footer[:at] + b"\x29" + footer[rows_end + 1 :]
     bad = with_footer(tmp_path / "bad", body, short)
-    schemas = KnownSchemas()
+    schemas = Opening(KnownSchemas())
     access = access_to(tmp_path)
     capture_file(access, planned(good), POLICY, schemas)
     with pytest.raises(CaptureFailure):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from tests.support.segmenting import segment_of
 from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
-from floecat.capture.opening import opened_source
+from floecat.capture.opening import Opening, opened_source
+from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import MAGIC, ChunkDetails, parse_footer
 from floecat.sketches.quantiles import QuantileSketch
 
@@ -84,8 +86,17 @@ def test_a_page_index_is_believed_if_it_can_be_so(indexed: Path) -> None:
         (bounds_index(nulls=varint(2 * (ROWS + 1))), OFFSETS),
         (bounds_index(), b"\x19\x1c\x16" + varint(1 << 64) + b"\x15\x14\x16\x00\x00\x00"),
         (bounds_index(), b"\x19\x1c\x16\x08\x15" + varint(1 << 70) + b"\x16\x00\x00\x00"),
+        (b"\x19\x01\x19\x08\x19\x08\x15\x00\x00", b"\x19\x0c\x00"),
     ],
-    ids=["order 300", "order 3", "2^63 nulls", "more nulls than rows", "far away", "endless"],
+    ids=[
+        "order 300",
+        "order 3",
+        "2^63 nulls",
+        "more nulls than rows",
+        "far away",
+        "endless",
+        "no pages",
+    ],
 )
 def test_one_that_cannot_be_is_none(
     column_index: bytes, offset_index: bytes, indexed: Path
@@ -131,6 +142,43 @@ def test_batches_of_lists_are_as_short_as_their_values_are_many(tmp_path: Path) 
     assert max(lengths) <= 8 * 2**20
 
 
+def test_sizes_that_a_file_claims_do_not_make_batches_of_single_rows(tmp_path: Path) -> None:
+    rows = 20_000
+    path = written(tmp_path, pa.table({"a": np.zeros(rows, np.int64)}), compression="zstd")
+    with opened_source(access_to(tmp_path), planned(path)) as source:
+        claimed = [[c._replace(uncompressed_bytes=1 << 61) for c in source.footer.row_groups[0]]]
+        source.footer = replace(source.footer, row_groups=claimed)
+        leaf = source.schema.leaves.find(nested(("a",), pa.int64()).columns[0])
+        assert leaf is not None
+        assert len(list(source.batches(leaf, [0]))) <= rows / 1000
+
+
+def test_texts_that_are_references_are_read_in_batches_of_their_real_size(tmp_path: Path) -> None:
+    rows = 100_000
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array(np.arange(rows, dtype=np.int32) % 4), pa.array([f"{n}" * 2_000 for n in range(4)])
+    )
+    table = pa.table({"s": pa.StructArray.from_arrays([texts], ["t"])})
+    path = written(tmp_path, table, store_schema=False)
+    with opened_source(access_to(tmp_path), planned(path)) as source:
+        leaf = source.schema.leaves.find(nested(("s", "t"), pa.string()).columns[0])
+        assert leaf is not None
+        sizes = [batch.nbytes for batch in source.batches(leaf, [0])]
+    assert max(sizes) < 64 * 2**20
+    assert len(sizes) < 30
+
+
+def test_encodings_of_another_type_fail_their_file(tmp_path: Path) -> None:
+    path = written(tmp_path, pa.table({"a": ["x", "y"]}))
+    with opened_source(access_to(tmp_path), planned(path)) as source:
+        chunk = source.footer.row_groups[0][0]
+    assert chunk.encodings is not None
+    assert chunk.only_dictionary
+    changed = chunk._replace(encodings=chunk.encodings.replace(b"\x15", b"\x19"))
+    with pytest.raises(MalformedParquetError):
+        _ = changed.only_dictionary
+
+
 def test_a_long_footer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "long.parquet"
     length = 65 * 2**20
@@ -142,46 +190,72 @@ def test_a_long_footer_is_refused(tmp_path: Path) -> None:
         captured_of(path, nested(("a",), pa.int64()))
 
 
-def captured_of(path: Path, policy: FilePolicy) -> CapturedFile:
-    return capture_file(access_to(path.parent), planned(path), policy)
+def captured_of(path: Path, policy: FilePolicy, opening: Opening | None = None) -> CapturedFile:
+    return capture_file(access_to(path.parent), planned(path), policy, opening)
 
 
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux keeps it")
 _LIMITED = """
 import sys
 from pathlib import Path
-import pyarrow as pa
-from tests.unit.capture.test_hostile_sizes import captured_of, nested
+from tests.unit.capture.test_hostile_sizes import TEXTS, captured_of
 from floecat.capture.failures import CaptureFailure
-from floecat.capture.spark.processes import limit_memory
+from floecat.capture.memory import MemoryLimit
+from floecat.capture.opening import Opening
 
-limit_memory(512 * 1024**2)
-try:
-    captured_of(Path(sys.argv[1]), nested(("s", "t"), pa.string()))
-except CaptureFailure as failure:
-    print(failure.reason)
-good = captured_of(Path(sys.argv[2]), nested(("s", "t"), pa.string()))
-print(good.rows[1].value_count)
+for path in map(Path, sys.argv[1:]):
+    try:
+        found = captured_of(path, TEXTS, Opening(limit=MemoryLimit(2**30))).rows[1]
+        print(found.value_count, found.null_count, found.maximum)
+    except CaptureFailure as failure:
+        print(failure.reason)
 """
+TEXTS = nested(("s", "t"), pa.string())
+
+
+def limited(*paths: Path) -> list[str]:
+    """What is said of files in a process of their own, which may take a GiB for a batch."""
+    command = [sys.executable, "-c", _LIMITED, *map(str, paths)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+    return said.stdout.splitlines()
 
 
 def same_text(path: Path, rows: int) -> Path:
-    """A text of 20 KB over and over: some bytes in the file, and gigabytes in memory."""
-    once = pa.array(["x" * 20_000])
+    """A text of 5 MB over and over: some bytes in the file, and gigabytes in memory."""
+    once = pa.array(["x" * 5_000_000])
     texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), once)
     table = pa.table({"s": pa.StructArray.from_arrays([texts], ["t"])})
-    pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
-    assert path.stat().st_size < 1000
+    pq.write_table(
+        table,
+        path,
+        compression="zstd",
+        write_statistics=False,
+        store_schema=False,
+        dictionary_pagesize_limit=1 << 24,
+    )
+    assert path.stat().st_size < 2000
     return path
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux keeps the limit")
+@LINUX
 def test_a_file_that_takes_more_than_a_task_may_have_fails_alone(tmp_path: Path) -> None:
-    huge, small = same_text(tmp_path / "huge", 300_000), same_text(tmp_path / "small", 10)
-    said = subprocess.run(
-        [sys.executable, "-c", _LIMITED, huge, small], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    huge, small = same_text(tmp_path / "huge", 2_000), same_text(tmp_path / "small", 10)
+    failed, counted = limited(huge, small)
     reason = "reading it takes more memory than a task may have (capture.task-memory)"
-    assert said == [f"{huge}: {reason}", "10"]
+    assert failed == f"{huge}: {reason}"
+    assert counted.startswith("10 0 ")
+
+
+@LINUX
+def test_a_batch_that_is_larger_than_expected_is_read_in_small_ones(tmp_path: Path) -> None:
+    """The first rows are short, and all others long."""
+    rows = 600_000
+    places = np.where(np.arange(rows) < 5_000, 0, 1).astype(np.int32)
+    texts = pa.DictionaryArray.from_arrays(pa.array(places), pa.array(["a", "b" * 3_000]))
+    path = tmp_path / "later"
+    table = pa.table({"s": pa.StructArray.from_arrays([texts], ["t"])})
+    pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
+    assert limited(path) == [f"{rows} 0 {'b' * 511}c"]
 
 
 def test_nobody_knows_which_values_are_sampled(tmp_path: Path) -> None:

@@ -139,6 +139,12 @@ def test_int96_with_nanoseconds_bounds_outwards(
     assert (stats.min_tight, stats.max_tight) == (False, False)
 
 
+def test_int96_without_values_has_none(tmp_path: Path) -> None:
+    table = pa.table({"c": pa.nulls(3, pa.timestamp("us"))})
+    found = captured(written(tmp_path, table, use_deprecated_int96_timestamps=True))
+    assert [row.values for row in found.pages if row.row_group is None] == [()]
+
+
 def test_int96_beyond_what_nanoseconds_reach(tmp_path: Path) -> None:
     table = pa.table({"c": pa.array([clock(1, 1, 1), clock(9999, 12, 31)], pa.timestamp("us"))})
     path = written(tmp_path, table, use_deprecated_int96_timestamps=True)

@@ -19,7 +19,7 @@ from floecat.types.logical import LogicalType
 _COUNTS: Final = ("value_count", "null_count", "nan_count")
 _ENDS: Final = ("minimum", "maximum")
 _TIGHT: Final = ("minimum_tight", "maximum_tight")
-TEXTS: Final = (*_COUNTS, *_ENDS, *_TIGHT, "present")
+LEARNT: Final = (*_COUNTS, *_ENDS, *_TIGHT, "present")
 """What is taken of a segment's rows, whose bounds are canonical strings."""
 _WIDER: Final = {
     Kind.INT: {Kind.INT, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL},

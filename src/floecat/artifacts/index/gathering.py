@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ai.floedb.floecat.types import types_pb2
-from floecat.artifacts.index.bounds import TEXTS, typed_bounds
+from floecat.artifacts.index.bounds import LEARNT, typed_bounds
 from floecat.artifacts.types import stored_type
 from floecat.types.logical import LogicalType
 
@@ -32,7 +32,7 @@ class GatheredBounds:
         files, places = zip(*here, strict=True)
         key = logical_type.SerializeToString(deterministic=True)
         # Taking copies, so that the segment's file isn't kept open for as long as these rows are.
-        chosen = batch.select(TEXTS).take(pa.array(files, pa.int64()))
+        chosen = batch.select(LEARNT).take(pa.array(files, pa.int64()))
         self._batches.setdefault(key, []).append(chosen)
         self._places.setdefault(key, []).extend(places)
 

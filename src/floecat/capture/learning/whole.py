@@ -70,7 +70,7 @@ class WholeNumbers(Learning):
 
     @property
     def _is_cut(self) -> bool:
-        return self._may_be_cut and self._nanoseconds is not False
+        return self._may_be_cut and self._low is not None and self._nanoseconds is not False
 
     @property
     @override

@@ -55,7 +55,12 @@ class ChunkDetails(NamedTuple):
     @property
     def only_dictionary(self) -> bool:
         """Every data page refers to the dictionary, so the dictionary has every value there is."""
-        return self.encodings is not None and _only_dictionary(read_structs(self.encodings))
+        try:
+            return self.encodings is not None and _only_dictionary(read_structs(self.encodings))
+        except (AttributeError, TypeError) as error:
+            raise MalformedParquetError(
+                "encodings of pages aren't of the types they should"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from floecat.capture.leaves import FileLeaf, leaf_values
+from floecat.capture.memory import MemoryLimit
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import ChunkDetails, framed, parse_footer, read_footer
 from floecat.capture.parquet.schemas import KnownSchemas
@@ -17,14 +18,20 @@ from floecat.capture.parquet.spans import FileSpans, Span, SpansFile
 
 _BATCH_BYTES: Final = 32 * 1024 * 1024
 _MAX_BATCH_ROWS: Final = 1 << 20
+_MIN_BATCH_ROWS: Final = 1 << 10
+_MOST_BATCHES: Final = 1 << 16
+"""Of lists, of which a row may be large; sizes are what the file claims."""
 _VALUE_BYTES: Final = 8
 """What a value takes up at least, about, however few bytes the file has for it: in lists there may
 be many in a row, all alike."""
+_SHORT_BYTES: Final = 16
+"""Texts that take less in the file may be references to longer ones."""
 _LARGE_CHUNK: Final = 64 * 1024 * 1024
 """Column chunks from this size on are read a buffer at a time, not whole; and of far files no more
 than this is held in memory."""
 _BUFFER: Final = 4 * 1024 * 1024
 _LARGE_INDEX: Final = 32 * 1024 * 1024
+_TEXTS: Final = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,8 @@ class ReadAs:
     """As dictionaries, which has to be what all pages are."""
     unit: str = "us"
     """Of INT96, which has nanoseconds, and days that are too far away for them."""
+    in_small_batches: bool = False
+    """Because larger ones took too much memory."""
 
 
 _PLAINLY: Final = ReadAs()
@@ -51,15 +60,18 @@ class ParquetSource:
         file: pa.NativeFile,
         size: int,
         schemas: KnownSchemas | None = None,
+        limit: MemoryLimit | None = None,
         *,
         is_far: bool = False,
     ) -> None:
         self._is_far = is_far
+        self._limit = limit
         self._spans = FileSpans(file, size, is_far=is_far)
         self._file = pa.PythonFile(SpansFile(self._spans, size), "r") if is_far else file
         self._chunk_bytes = 0
         self._content = read_footer(self._spans, size)
-        self.footer = parse_footer(self._content)
+        with nullcontext() if limit is None else limit.kept():
+            self.footer = parse_footer(self._content)
         self.statistics = self.footer.statistics
         known = KnownSchemas() if schemas is None else schemas
         self.schema = known.of(self.footer.schema, lambda: self._plain)
@@ -115,7 +127,7 @@ class ParquetSource:
         leaf: FileLeaf,
         row_groups: Sequence[int],
         *,
-        form: "ReadAs" = _PLAINLY,
+        form: ReadAs = _PLAINLY,
         look: Callable[[int], None] | None = None,
     ) -> Iterator[pa.Array]:
         """A leaf's values in some row groups.
@@ -131,22 +143,38 @@ class ParquetSource:
         reader = self._reader(
             [leaf] if form.dictionary else [], form.unit, streamed=largest > _LARGE_CHUNK
         )
-        sizes = (max(c.uncompressed_bytes, _VALUE_BYTES * c.value_count) for c in chunks)
-        rows = sum(self.statistics.row_counts[group] for group in row_groups)
-        batch_rows = _BATCH_BYTES * rows // max(sum(sizes), 1)
+        batch_rows = self._batch_rows(leaf, row_groups, form, reader)
         for stretch in self._stretches(leaf, row_groups):
             with self._ahead([leaf], stretch):
                 if look is not None:
                     for group in stretch:
                         look(group)
                 # By number: a name with a dot in it could be taken for a path.
-                for batch in reader.reader.iter_batches(
-                    max(1, min(_MAX_BATCH_ROWS, batch_rows)),
-                    row_groups=stretch,
-                    column_indices=[leaf.number],
-                    use_threads=False,
-                ):
+                for batch in self._decoded(reader, batch_rows, stretch, [leaf.number]):
                     yield leaf_values(batch.column(0), leaf.path)
+
+    def _batch_rows(
+        self, leaf: FileLeaf, row_groups: Sequence[int], form: ReadAs, reader: pq.ParquetFile
+    ) -> int:
+        """How many rows are read at a time, by how much they seem to take up."""
+        rows = sum(self.statistics.row_counts[group] for group in row_groups)
+        least = max(1, rows // _MOST_BATCHES) if leaf.repeated else _MIN_BATCH_ROWS
+        if form.in_small_batches:
+            return least
+        chunks = [self.footer.row_groups[group][leaf.number] for group in row_groups]
+        values = sum(chunk.value_count for chunk in chunks)
+        encoded = sum(chunk.uncompressed_bytes for chunk in chunks)
+        size = max(encoded, _VALUE_BYTES * values)
+        is_text = self.schema.stored[leaf.number].physical_type in _TEXTS
+        if is_text and not form.dictionary and encoded < _SHORT_BYTES * values:
+            size = max(size, self._decoded_size(leaf, row_groups[0], reader) * rows)
+        return max(least, min(_MAX_BATCH_ROWS, _BATCH_BYTES * rows // max(size, 1)))
+
+    def _decoded_size(self, leaf: FileLeaf, group: int, reader: pq.ParquetFile) -> int:
+        """Bytes of a row, by the first ones of a row group."""
+        with self._ahead([leaf], [group]):
+            first = next(self._decoded(reader, _MIN_BATCH_ROWS, [group], [leaf.number]), None)
+        return 0 if first is None or not first.num_rows else int(first.nbytes // first.num_rows)
 
     def _ahead(
         self, leaves: Sequence[FileLeaf], row_groups: Sequence[int]
@@ -187,10 +215,20 @@ class ParquetSource:
         numbers = sorted(leaf.number for leaf in leaves)
         everything = list(range(len(groups)))
         with self._ahead(leaves, everything):
-            for batch in reader.reader.iter_batches(
-                batch_rows, row_groups=everything, column_indices=numbers, use_threads=False
-            ):
+            for batch in self._decoded(reader, batch_rows, everything, numbers):
                 yield [batch.column(numbers.index(leaf.number)) for leaf in leaves]
+
+    def _decoded(
+        self,
+        reader: pq.ParquetFile,
+        batch_rows: int,
+        row_groups: Sequence[int],
+        numbers: Sequence[int],
+    ) -> Iterator[pa.RecordBatch]:
+        batches = reader.reader.iter_batches(
+            batch_rows, row_groups=row_groups, column_indices=numbers, use_threads=False
+        )
+        return batches if self._limit is None else self._limit.each(batches)
 
     def _reader(
         self, as_dictionary: Sequence[FileLeaf], unit: str, *, streamed: bool

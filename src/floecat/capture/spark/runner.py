@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from ai.floedb.floecat.execution.stored_pb2 import TaskResult
 from floecat.capture.runners import Watch
-from floecat.capture.spark.processes import keep_modules, limit_memory
+from floecat.capture.spark.processes import keep_modules
 from floecat.capture.spark.sessions import SparkSessions
 from floecat.capture.spark.shipping import require_packages
 from floecat.capture.tasks import CaptureTask, TaskContext, run_task
@@ -52,7 +53,9 @@ class SparkCaptureRunner:
     ) -> Iterator[TaskResult]:
         session = self.session
         tag = f"floecat-{uuid4().hex}"
-        work = _task_function(context, tuple(tasks), self._sessions.options.task_memory)
+        # Known there: the driver may run on another system than its tasks.
+        limited = replace(context, task_memory=self._sessions.options.task_memory)
+        work = _task_function(limited, tuple(tasks))
         waiting = self._waiters.submit(_collect, session, tag, work, len(tasks))
         try:
             while not self._is_done(waiting):
@@ -124,10 +127,9 @@ def _collect(session: Any, tag: str, work: "_Work", tasks: int) -> list[bytes]:
 _Work = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def _task_function(context: TaskContext, tasks: tuple[CaptureTask, ...], memory: int) -> _Work:
+def _task_function(context: TaskContext, tasks: tuple[CaptureTask, ...]) -> _Work:
     def capture(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         keep_modules()
-        limit_memory(memory)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 result = run_task(context, tasks[number]).SerializeToString()
