@@ -31,6 +31,8 @@ _LARGE_CHUNK: Final = 64 * 1024 * 1024
 than this is held in memory."""
 _BUFFER: Final = 4 * 1024 * 1024
 _LARGE_INDEX: Final = 32 * 1024 * 1024
+_LARGE_FOOTER: Final = 1024 * 1024
+"""From this size on it may take up a lot when it is read."""
 _TEXTS: Final = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
 
 
@@ -70,7 +72,8 @@ class ParquetSource:
         self._file = pa.PythonFile(SpansFile(self._spans, size), "r") if is_far else file
         self._chunk_bytes = 0
         self._content = read_footer(self._spans, size)
-        with nullcontext() if limit is None else limit.kept():
+        is_small = len(self._content) < _LARGE_FOOTER
+        with nullcontext() if limit is None or is_small else limit.kept():
             self.footer = parse_footer(self._content)
         self.statistics = self.footer.statistics
         known = KnownSchemas() if schemas is None else schemas
