@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as kinds
@@ -117,6 +118,23 @@ def written(folder: Path, table: pa.Table, name: str = "data.parquet", **options
     """A file with a table's rows."""
     path = folder / name
     pq.write_table(table, path, **options)
+    return path
+
+
+def same_text(path: Path, rows: int) -> Path:
+    """A text of 5 MB over and over: some bytes in the file, and gigabytes in memory."""
+    once = pa.array(["x" * 5_000_000])
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), once)
+    table = pa.table({"s": pa.StructArray.from_arrays([texts], ["t"])})
+    pq.write_table(
+        table,
+        path,
+        compression="zstd",
+        write_statistics=False,
+        store_schema=False,
+        dictionary_pagesize_limit=1 << 24,
+    )
+    assert path.stat().st_size < 2000
     return path
 
 

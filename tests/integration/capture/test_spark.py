@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.captures import planned, wanted
+from tests.support.captures import planned, same_text, wanted
 from tests.support.segmenting import Patient, context_of, positions_in, segment_of
-from tests.unit.capture.test_hostile_sizes import same_text
 
 from floecat.artifacts.segments import Segment
 from floecat.capture.columns import FilePolicy

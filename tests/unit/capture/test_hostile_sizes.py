@@ -9,7 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.captures import access_to, captured, logical_of, planned, wanted, written
+from tests.support.captures import (
+    access_to,
+    captured,
+    logical_of,
+    planned,
+    same_text,
+    wanted,
+    written,
+)
 from tests.support.segmenting import segment_of
 
 from floecat.capture.columns import FilePolicy, WantedColumn
@@ -218,23 +226,6 @@ def limited(*paths: Path) -> list[str]:
     command = [sys.executable, "-c", _LIMITED, *map(str, paths)]
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
     return said.stdout.splitlines()
-
-
-def same_text(path: Path, rows: int) -> Path:
-    """A text of 5 MB over and over: some bytes in the file, and gigabytes in memory."""
-    once = pa.array(["x" * 5_000_000])
-    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), once)
-    table = pa.table({"s": pa.StructArray.from_arrays([texts], ["t"])})
-    pq.write_table(
-        table,
-        path,
-        compression="zstd",
-        write_statistics=False,
-        store_schema=False,
-        dictionary_pagesize_limit=1 << 24,
-    )
-    assert path.stat().st_size < 2000
-    return path
 
 
 @LINUX
