@@ -14,8 +14,9 @@ def _counter_lines(counters: ReconcileCounters) -> Iterable[str]:
     yield _line("job", counters.jobs_total, _counted(_job_parts(counters)))
     yield _line("table", counters.tables_scanned, _counted({"changed": counters.tables_changed}))
     yield _line("view", counters.views_scanned, _counted({"changed": counters.views_changed}))
-    yield _line("snapshot", counters.snapshots_processed, ["recorded"])
-    yield _line("snapshot", counters.stats_processed, ["captured"])
+    recorded, captured = counters.snapshots_processed, counters.stats_processed
+    parts = _counted({"recorded": recorded, "captured": captured})
+    yield _line("snapshot", max(recorded, captured), parts)
     # The job of a group knows only what it did; how many files there are is its snapshot's to say.
     files = max(counters.files_total, files_done(counters))
     yield _line("file", files, _counted(_file_parts(counters)))

@@ -29,7 +29,11 @@ from floecat.cli.counter_texts import counters_text
         # A group's job has no files in total, only those that it read.
         (ReconcileCounters(files_completed=3, files_failed=1), "4 files (3 done, 1 failed)"),
         (ReconcileCounters(tables_scanned=11, tables_changed=6), "11 tables (6 changed)"),
-        (ReconcileCounters(snapshots_processed=2), "2 snapshots (recorded)"),
+        (ReconcileCounters(snapshots_processed=2), "2 snapshots (2 recorded)"),
+        (
+            ReconcileCounters(snapshots_processed=2, stats_processed=3),
+            "3 snapshots (2 recorded, 3 captured)",
+        ),
     ],
 )
 def test_parts_add_up(counters: ReconcileCounters, line: str) -> None:
