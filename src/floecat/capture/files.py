@@ -21,7 +21,7 @@ from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.learning.base import Learning
 from floecat.capture.learning.opening import learning_of
 from floecat.capture.leaves import FileLeaf
-from floecat.capture.opening import Opening, opened_source
+from floecat.capture.opening import ALONE, Opening, opened_source
 from floecat.capture.pages import PageRows
 from floecat.capture.parquet.reading import ParquetSource, ReadAs
 from floecat.connectors.spi.access import FileAccess
@@ -54,10 +54,10 @@ def capture_file(
     access: FileAccess,
     planned: PlannedFile,
     policy: FilePolicy,
-    opening: Opening | None = None,
+    opening: Opening = ALONE,
 ) -> CapturedFile:
     """Read a file. Raises `CaptureFailure`, which says why it can't be read."""
-    with opened_source(access, planned, opening or Opening()) as source:
+    with opened_source(access, planned, opening) as source:
         return _Capture(source, planned, policy).run()
 
 

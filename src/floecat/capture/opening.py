@@ -22,12 +22,12 @@ class Opening:
     limit: MemoryLimit | None = None
 
 
-_ALONE: Final = Opening()
+ALONE: Final = Opening()
 
 
 @contextmanager
 def opened_source(
-    access: FileAccess, planned: PlannedFile, opening: Opening = _ALONE
+    access: FileAccess, planned: PlannedFile, opening: Opening = ALONE
 ) -> Iterator[ParquetSource]:
     """Open a file. What goes wrong with its bytes, also later, is a `CaptureFailure`."""
     identity = planned.identity

@@ -13,7 +13,7 @@ from floecat.artifacts.positions import PositionRun
 from floecat.capture.columns import WantedColumn
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.leaves import FileLeaf
-from floecat.capture.opening import Opening, opened_source
+from floecat.capture.opening import ALONE, Opening, opened_source
 from floecat.capture.parquet.reading import ParquetSource
 from floecat.connectors.spi.access import FileAccess
 from floecat.types.kinds import Kind
@@ -43,12 +43,10 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 class PositionDeletes:
     """Goes through a file once, a batch of rows at a time, however large it is."""
 
-    def __init__(
-        self, access: FileAccess, planned: PlannedFile, opening: Opening | None = None
-    ) -> None:
+    def __init__(self, access: FileAccess, planned: PlannedFile, opening: Opening = ALONE) -> None:
         self._access = access
         self._planned = planned
-        self._opening = opening or Opening()
+        self._opening = opening
         self.rows = 0
         """That were read so far."""
         self.bytes_read = 0

@@ -23,7 +23,7 @@ from tests.support.segmenting import segment_of
 from floecat.capture.columns import FilePolicy, WantedColumn
 from floecat.capture.failures import CaptureFailure
 from floecat.capture.files import CapturedFile, capture_file
-from floecat.capture.opening import Opening, opened_source
+from floecat.capture.opening import ALONE, Opening, opened_source
 from floecat.capture.parquet.errors import MalformedParquetError
 from floecat.capture.parquet.footers import MAGIC, ChunkDetails, parse_footer
 from floecat.sketches.quantiles import QuantileSketch
@@ -198,7 +198,7 @@ def test_a_long_footer_is_refused(tmp_path: Path) -> None:
         captured_of(path, nested(("a",), pa.int64()))
 
 
-def captured_of(path: Path, policy: FilePolicy, opening: Opening | None = None) -> CapturedFile:
+def captured_of(path: Path, policy: FilePolicy, opening: Opening = ALONE) -> CapturedFile:
     return capture_file(access_to(path.parent), planned(path), policy, opening)
 
 

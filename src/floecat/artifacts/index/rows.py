@@ -215,9 +215,10 @@ class NewRows:
             for (shape, column_ids), files in wanted.items():
                 here = [(file - first, row) for file, row in files if first <= file < end]
                 for column in self.shapes[shape].columns if here else ():
-                    batch = columns.batch(column.column_id)
-                    if column.column_id in column_ids and batch is not None:
-                        gathering[column.column_id].add(column.logical_type, batch, here)
+                    number = column.column_id
+                    batch = columns.batch(number) if number in column_ids else None
+                    if batch is not None:
+                        gathering[number].add(column.logical_type, batch, here)
             first = end
 
     def _use(self, use: SegmentUse) -> Use:
